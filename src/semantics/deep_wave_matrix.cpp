@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "semantics/denormals.h"
 #include "semantics/float_lanes.h"
@@ -233,14 +234,30 @@ class Sources {
     keys_[place] = key;
     read(key, numbers_[place]);
     is_scaled_[place] = false;
+    exponents_[place].reset();
     return numbers_[place];
   }
+
+  /// The exponents of a source that get() has returned.
+  const Exponents& exponents(const Numbers& numbers) {
+    const unsigned place = place_of(numbers);
+    if (!exponents_[place]) {
+      exponents_[place].emplace();
+      for (unsigned part = 0; part < keys_[place].parts; ++part) {
+        const auto* const first = reinterpret_cast<const float*>(numbers.of[part]);
+        exponents_[place]->add(exponents_of<F32>(first, keys_[place].depth * columns));
+      }
+    }
+    return *exponents_[place];
+  }
+  /// Whether its elements are in single precision. All others have 8 or 11 significant bits, with their scales.
+  bool has_singles(const Numbers& numbers) const { return bits_of(keys_[place_of(numbers)].element) == 32; }
 
   static constexpr unsigned most_scaled = 1024;  ///< all but those with scales of their own
   using Scaled = ScaledFactors<F32, most_scaled>;
   /// Sources that get() has returned, scaled.
   const Scaled& scaled(const Numbers& numbers, Substitute substitute) {
-    const auto place = static_cast<unsigned>(&numbers - numbers_);
+    const unsigned place = place_of(numbers);
     if (!is_scaled_[place] || substitutes_[place] != substitute) {
       const auto* const first = reinterpret_cast<const float*>(numbers.of[0]);
       const unsigned elements = keys_[place].depth * columns;
@@ -253,9 +270,12 @@ class Sources {
   }
 
  private:
+  unsigned place_of(const Numbers& numbers) const { return static_cast<unsigned>(&numbers - numbers_); }
+
   static constexpr unsigned count = 8;
   SourceKey keys_[count];
   unsigned next_ = 0;
+  std::optional<Exponents> exponents_[count];
   bool is_scaled_[count]{};
   Substitute substitutes_[count]{};
   Numbers numbers_[count];  // NOLINT(*-member-init): what is read
@@ -370,23 +390,30 @@ bool has_denormal_c(const DeepMatrixCall& call) {
 
 /// Adds the products of some 16 rows. Kept apart, as it is large.
 [[gnu::noinline]] void add_denormal_products(Sources& sources, const Numbers& a, const Numbers& b, unsigned part_of_a,
-                                             const Index* index, unsigned depth, unsigned depth_of_b, F32* sums) {
+                                             const Index* index, unsigned depth, unsigned depth_of_b,
+                                             DenormalScope& scope, F32 (&sums)[columns]) {
   ChainSteps<F32, most_depth, most_depth * columns> steps;
   ChainPart part{.a_step = columns, .b_step = columns, .depth = depth};
   if (index != nullptr) part.index = index->depth[0];
-  bool is_exact = false;
-  if (part_of_a == 0 && depth_of_b * columns <= Sources::most_scaled) {
-    const Sources::Scaled& of_a = sources.scaled(a, Substitute::zero);
-    const Sources::Scaled& of_b = sources.scaled(b, Substitute::small);
-    is_exact = of_a.is_exact() && of_b.is_exact();
-    if (is_exact) steps.append<1, 1>(of_a, of_b, part);
-  }
-  if (!is_exact) {
-    steps.append(reinterpret_cast<const float*>(a.of[part_of_a]), reinterpret_cast<const float*>(b.of[0]), part);
-  }
-  UnderflowScope underflows;
-  if (index != nullptr) return add_chain(RowsLayout<true>{}, steps.all(), is_exact, underflows, sums);
-  add_chain(RowsLayout<false>{}, steps.all(), is_exact, underflows, sums);
+  steps.append(reinterpret_cast<const float*>(a.of[part_of_a]), reinterpret_cast<const float*>(b.of[0]), part);
+  const FlushedChain<F32> flushed(sources.exponents(a), sources.exponents(b),
+                                  !sources.has_singles(a) && !sources.has_singles(b));
+  const auto add_to = [&](const auto& layout) {
+    if (flushed.add(layout, steps.all(), scope, sums)) return;
+    bool is_exact = false;
+    if (part_of_a == 0 && depth_of_b * columns <= Sources::most_scaled) {
+      const Sources::Scaled& of_a = sources.scaled(a, Substitute::zero);
+      const Sources::Scaled& of_b = sources.scaled(b, Substitute::small);
+      is_exact = of_a.is_exact() && of_b.is_exact();
+      if (is_exact) {
+        steps.clear();
+        steps.append<1, 1>(of_a, of_b, part);
+      }
+    }
+    add_chain(layout, steps.all(), is_exact, scope, sums);
+  };
+  if (index != nullptr) return add_to(RowsLayout<true>{});
+  add_to(RowsLayout<false>{});
 }
 
 void multiply_one(const DeepMatrixCall& call, Sources& sources) {
@@ -400,11 +427,12 @@ void multiply_one(const DeepMatrixCall& call, Sources& sources) {
   if (shape.sparse) read_index(call.index, key_of_a.depth, index);
   // D is written when all of it is known: A, B and C may be in its registers.
   U32 results[most_parts * columns];  // NOLINT(*-member-init): the first `rows`
+  DenormalScope scope;
   for (unsigned row = 0; has_denormals && row < shape.rows; row += columns) {
     F32 sums[columns];
     for (unsigned i = 0; i < columns; ++i) sums[i] = addend_of(call, row + i);
     add_denormal_products(sources, a, b, row / columns, shape.sparse ? &index : nullptr, key_of_a.depth, key_of_b.depth,
-                          sums);
+                          scope, sums);
     for (unsigned i = 0; i < columns; ++i) results[row + i] = result_of(call, row + i, sums[i]);
   }
   for (unsigned row = 0; !has_denormals && row < shape.rows; row += rows_at_once) {

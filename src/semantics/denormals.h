@@ -2,17 +2,22 @@
 //
 // Intel's processors execute an operation with a denormal operand or result in microcode, which takes some 150 cycles:
 // with 2% denormals among the elements, products of bf16 and f32 matrices took 12 to 49 times as long on a Xeon. This
-// file has conversions, and chains of fused multiply-adds whose host operands are normal numbers or zeros:
+// file has conversions, and chains of fused multiply-adds none of whose operations the host executes so:
 //
-// 1. Scaled factors. Each slice of a source (its elements of one depth) exists in two versions. `up` is multiplied by
-//    2^24 (2^53 for doubles), so that denormals are normal numbers; `down` is divided by as much, with substitutes for
-//    denormals. A step multiplies `up` of one source by `down` of the other, which is the same product. If the slices
-//    of both sources have denormals, a second step adds the products of A's. The products of two denormals are below
-//    half of the least number: a nonzero sum stays as it is. For a sum of 0 the substitute yields an underflow (3.).
-// 2. Scaling is exact if normal factors are from 2^-102 to 2^103. Otherwise denormals are computed lane by lane.
-// 3. Sums are not scaled, so that they round as the GPU's do. A denormal result is an underflow for the host, which
+// 1. Flushed factors, if sums are usual. MXCSR's DAZ bit makes the host read denormals as 0 at no cost (Intel SDM,
+//    volume 1, 10.2.3.4). A product with a denormal is far below half of the last place of a sum that is not 0. So the
+//    sum stays as it is either way. FlushedChain has the conditions: most follow from exponents alone.
+// 2. Scaled factors, otherwise. Each slice of a source (its elements of one depth) exists in two versions. `up` is
+//    multiplied by 2^24 (2^53 for doubles), so that denormals are normal numbers; `down` is divided by as much, with
+//    substitutes for denormals. A step multiplies `up` of one source by `down` of the other, which is the same product.
+//    If the slices of both sources have denormals, a second step adds the products of A's. The products of two
+//    denormals are below half of the least number: a nonzero sum stays as it is. For a sum of 0 the substitute yields
+//    an underflow (4.).
+// 3. Scaling is exact if normal factors are from 2^-102 to 2^103. Otherwise denormals are computed lane by lane.
+// 4. Sums are not scaled, so that they round as the GPU's do. A denormal result is an underflow for the host, which
 //    MXCSR records: with FTZ set and the exception masked, it costs nothing (Intel SDM volume 1, 10.2.3.3). The chain
-//    is then repeated with a check of each result; the lanes in question are computed in integers.
+//    is then repeated with a check of each result. The lanes in question are computed in double precision, those of
+//    doubles in integers.
 //
 // Nothing of this is needed if no product is denormal or has bits below 2^-126, and no C is denormal. Then a sum that
 // is not 0 is normal: a C of 2^-102 or more has no bits below 2^-126 either, and a smaller one does not cancel a
@@ -111,18 +116,31 @@ class LeastSize {
 
 constexpr unsigned exponent_of_zeros = 1u << 12;  ///< above all others
 
-/// The least biased exponent of `count` elements that are not 0. That of denormals is 0.
+/// Finds the least biased exponent of elements that are not 0. That of denormals is 0.
+template <typename T>
+class LeastExponent {
+ public:
+  using F = ChainFormat<T>;
+  [[gnu::always_inline]] void add(const typename F::Element* elements, unsigned count) {
+    for (unsigned i = 0; i < count; i += chunk_lanes) {
+      const auto size = bits<typename F::Bits>(magnitude(load_lanes<T>(elements + i)));
+      least_ = __builtin_elementwise_min(least_, size - 1);  // 0 becomes the largest
+    }
+  }
+  [[gnu::always_inline]] unsigned exponent() const {
+    const typename F::Word size = __builtin_reduce_min(least_) + 1;
+    return size == 0 ? exponent_of_zeros : static_cast<unsigned>(size >> F::fraction_bits);
+  }
+
+ private:
+  typename F::Bits least_ = ~typename F::Bits(0);
+};
 template <typename T>
 [[gnu::always_inline]] inline unsigned least_exponent(const typename ChainFormat<T>::Element* elements,
                                                       unsigned count) {
-  using F = ChainFormat<T>;
-  typename F::Bits least = ~typename F::Bits(0);
-  for (unsigned i = 0; i < count; i += chunk_lanes) {
-    const auto size = bits<typename F::Bits>(magnitude(load_lanes<T>(elements + i)));
-    least = __builtin_elementwise_min(least, size - 1);  // 0 becomes the largest
-  }
-  const typename F::Word size = __builtin_reduce_min(least) + 1;
-  return size == 0 ? exponent_of_zeros : static_cast<unsigned>(size >> F::fraction_bits);
+  LeastExponent<T> least;
+  least.add(elements, count);
+  return least.exponent();
 }
 
 /// Whether a sum of products may be denormal or depend on bits that are, by the least exponents of the sources.
@@ -132,23 +150,41 @@ constexpr bool may_be_denormal(unsigned least_of_a, unsigned least_of_b) {
   return least_of_a + least_of_b < Format<T>::bias + 1 + 2 * Format<T>::fraction_bits;
 }
 
-/// Rounds results to the nearest. Flushes denormal results to 0 and records that there was one. Other exceptions are as
-/// before.
-class UnderflowScope {
+/// What the host does with denormals meanwhile. Other exceptions are as before.
+class DenormalScope {
  public:
-  UnderflowScope() : before_(_mm_getcsr()) { clear(); }
-  ~UnderflowScope() { _mm_setcsr(before_); }
-  UnderflowScope(const UnderflowScope&) = delete;
-  UnderflowScope& operator=(const UnderflowScope&) = delete;
+  DenormalScope() = default;
+  ~DenormalScope() {
+    if (mode_ != Mode::usual) _mm_setcsr(before_);
+  }
+  DenormalScope(const DenormalScope&) = delete;
+  DenormalScope& operator=(const DenormalScope&) = delete;
 
-  void clear() { _mm_setcsr((before_ & ~_MM_EXCEPT_UNDERFLOW) | _MM_FLUSH_ZERO_ON | _MM_MASK_UNDERFLOW); }
-  bool is_set() const { return (_mm_getcsr() & _MM_EXCEPT_UNDERFLOW) != 0; }
+  /// Reads denormal operands as 0 from now on.
+  void flush_operands() { enter(Mode::flushes_operands); }
+  /// Flushes denormal results to 0 from now on, and records that there was one.
+  void flush_results() { enter(Mode::flushes_results); }
+  bool has_flushed_results() const { return (_mm_getcsr() & _MM_EXCEPT_UNDERFLOW) != 0; }
+  void clear() { set(_MM_FLUSH_ZERO_ON | _MM_MASK_UNDERFLOW); }
 
  private:
-  unsigned before_;
+  enum class Mode : uint8_t { usual, flushes_operands, flushes_results };
+
+  void enter(Mode mode) {
+    if (mode_ == mode) return;
+    if (mode_ == Mode::usual) before_ = _mm_getcsr();
+    mode_ = mode;
+    if (mode == Mode::flushes_results) return clear();
+    constexpr unsigned denormals_are_zeros = 1u << 6;
+    set(denormals_are_zeros);
+  }
+  void set(unsigned flags) const { _mm_setcsr((before_ & ~_MM_EXCEPT_UNDERFLOW) | flags); }
+
+  unsigned before_ = 0;
+  Mode mode_ = Mode::usual;
 };
 
-// --- One lane, in integers ------------------------------------------------------------------------------------------
+// --- Some lanes, in integers or doubles -----------------------------------------------------------------------------
 
 /// a * b + c, rounded once to the nearest, with integers alone.
 template <typename T>
@@ -226,6 +262,22 @@ template <typename T>
   return sign | static_cast<Word>(word >= F::exponent ? Wide{F::exponent} : word);
 }
 
+/// The same for some lanes of doubles. The results of the others are in `usual`.
+[[gnu::noinline]] inline F64 fused_in_integers(I64 lanes, F64 a, F64 b, F64 c, F64 usual) {
+  const U64 a_bits = bits<U64>(a), b_bits = bits<U64>(b), c_bits = bits<U64>(c);
+  U64 result = bits<U64>(usual);
+  for (unsigned lane = 0; lane < chunk_lanes; ++lane) {
+    if (lanes[lane] != 0) result[lane] = fused_in_integers<F64>(a_bits[lane], b_bits[lane], c_bits[lane]);
+  }
+  return bits<F64>(result);
+}
+
+/// a * b + c, rounded once to the nearest, in double precision: the product is exact, and the sum is rounded to odd.
+[[gnu::noinline]] inline F32 fused_in_doubles(F32 a, F32 b, F32 c) {
+  const F64 product = widen_denormals(a) * widen_denormals(b), addend = widen_denormals(c), sum = product + addend;
+  return narrow_denormals(select(magnitude(sum) < infinity<F64>(), round_to_odd(sum, product, addend), sum));
+}
+
 // --- Scaled factors -------------------------------------------------------------------------------------------------
 
 /// What `down` has in the place of a denormal: 0, or a small normal number, either with its sign.
@@ -239,9 +291,19 @@ class ScaledFactors {
   using Bits = typename F::Bits;
   using Element = typename F::Element;
 
+  void clear() {
+    count_ = 0;
+    is_exact_ = true;
+  }
   /// Replaces the elements.
   template <Substitute substitute>
   [[gnu::always_inline]] void assign(const Element* elements, unsigned count) {
+    clear();
+    append<substitute>(elements, count);
+  }
+  /// Appends elements.
+  template <Substitute substitute>
+  [[gnu::always_inline]] void append(const Element* elements, unsigned count) {
     // A denormal becomes the fraction of a number, whose leading 1 is taken away again.
     constexpr typename F::Word leading = (F::shift + 1) << F::fraction_bits, shift = F::shift << F::fraction_bits;
     Bits least_normal = ~Bits(0), largest = Bits(0);
@@ -254,13 +316,14 @@ class ScaledFactors {
       const T normalized = bits<T>(size | leading) - bits<T>(Bits(leading));
       const Bits up = select(least, bits<Bits>(normalized) | sign, word + shift);
       const Bits down = select(least, substitute == Substitute::zero ? sign : up, word - shift);
-      std::memcpy(versions_[is_up] + i, &up, sizeof up);
-      std::memcpy(versions_[!is_up] + i, &down, sizeof down);
-      has_denormals_[i / chunk_lanes] = any(size - 1 < F::unit - 1);
+      std::memcpy(versions_[is_up] + count_ + i, &up, sizeof up);
+      std::memcpy(versions_[!is_up] + count_ + i, &down, sizeof down);
+      has_denormals_[(count_ + i) / chunk_lanes] = any(size - 1 < F::unit - 1);
     }
+    count_ += count;
     constexpr auto exponents = static_cast<typename F::Word>(F::exponent >> F::fraction_bits);
-    is_exact_ = __builtin_reduce_min(least_normal) >= shift && __builtin_reduce_max(largest) < (exponents - F::shift)
-                                                                                                   << F::fraction_bits;
+    is_exact_ &= __builtin_reduce_min(least_normal) >= shift && __builtin_reduce_max(largest) < (exponents - F::shift)
+                                                                                                    << F::fraction_bits;
   }
 
   /// Whether scaling is exact.
@@ -280,6 +343,7 @@ class ScaledFactors {
   static constexpr unsigned stride = most_elements + chunk_lanes;  // a part of a chunk is read as a whole one
   alignas(64) Element versions_[2][stride];
   uint8_t has_denormals_[most_elements / chunk_lanes];
+  unsigned count_;
   bool is_exact_;
 };
 
@@ -363,15 +427,18 @@ class ChainSteps {
   Element alone_[most_denormals + chunk_lanes];  // NOLINT(*-member-init): the first used_
 };
 
-/// The chain's sums; `layout` has the factors of each: a(step, i) and b(step, i), for i below Layout::sums.
-template <typename T, typename Layout, typename Step>
-[[gnu::noinline]] void add_steps(const Layout& layout, std::span<const Step> steps, T* sums) {
+/// The chain's sums; `layout` has the factors of each: a(step, i) and b(step, i), for i below Layout::sums. Returns
+/// whether one of them was +0 after a step, if `finds_zeros`.
+template <typename T, bool finds_zeros, typename Layout, typename Step>
+[[gnu::noinline]] bool add_steps(const Layout& layout, std::span<const Step> steps, T* sums) {
+  using Bits = typename ChainFormat<T>::Bits;
 #if ATOLL_LEVEL_HAS(avx512)
   constexpr unsigned at_once = sizeof(T) == sizeof(F32) ? Layout::sums : 4;
 #else
   constexpr unsigned at_once = 4;
 #endif
   static_assert(Layout::sums % at_once == 0);
+  Bits least[2] = {~Bits(0), ~Bits(0)};  // two, so that one does not wait for the other
   for (unsigned first = 0; first < Layout::sums; first += at_once) {
     T own[at_once];
 #pragma clang loop unroll(full)
@@ -380,18 +447,19 @@ template <typename T, typename Layout, typename Step>
 #pragma clang loop unroll(full)
       for (unsigned i = 0; i < at_once; ++i) {
         own[i] = fused(layout.a(step, first + i), layout.b(step, first + i), own[i]);
+        if constexpr (finds_zeros) least[i % 2] = __builtin_elementwise_min(least[i % 2], bits<Bits>(own[i]));
       }
     }
 #pragma clang loop unroll(full)
     for (unsigned i = 0; i < at_once; ++i) sums[first + i] = own[i];
   }
+  return finds_zeros && any(__builtin_elementwise_min(least[0], least[1]) == 0);
 }
 
 /// The same whatever the factors and sums are. Lanes that the host would execute in microcode, or whose result it has
-/// flushed, are computed in integers.
+/// flushed, are computed in double precision or integers.
 template <typename T, typename Layout, typename Step>
 [[gnu::noinline]] void add_steps_carefully(const Layout& layout, std::span<const Step> steps, T* sums) {
-  using Bits = typename ChainFormat<T>::Bits;
   for (const Step& step : steps) {
     for (unsigned i = 0; i < Layout::sums; ++i) {
       const T a = layout.a(step, i), b = layout.b(step, i), c = sums[i];
@@ -402,12 +470,11 @@ template <typename T, typename Layout, typename Step>
       sums[i] = sum;
       if (!any(rare)) [[likely]]
         continue;
-      const Bits a_bits = bits<Bits>(a), b_bits = bits<Bits>(b), c_bits = bits<Bits>(c);
-      Bits result = bits<Bits>(sum);
-      for (unsigned lane = 0; lane < chunk_lanes; ++lane) {
-        if (rare[lane] != 0) result[lane] = fused_in_integers<T>(a_bits[lane], b_bits[lane], c_bits[lane]);
+      if constexpr (sizeof(T) == sizeof(F32)) {
+        sums[i] = select(rare, fused_in_doubles(a, b, c), sum);
+      } else {
+        sums[i] = fused_in_integers(rare, a, b, c, sum);
       }
-      sums[i] = bits<T>(result);
     }
   }
 }
@@ -415,8 +482,7 @@ template <typename T, typename Layout, typename Step>
 /// Adds the products of a chain to its sums, which are C before. `is_exact`: factors and sums are normal numbers, 0 or
 /// special.
 template <typename T, typename Layout, typename Step>
-inline void add_chain(const Layout& layout, std::span<const Step> steps, bool is_exact, UnderflowScope& underflows,
-                      T* sums) {
+inline void add_chain(const Layout& layout, std::span<const Step> steps, bool is_exact, DenormalScope& scope, T* sums) {
   LeastSize<T> least_c;
   for (unsigned i = 0; i < Layout::sums; ++i) least_c.add(sums[i]);
   const auto has_denormal_c = [&] {
@@ -425,17 +491,146 @@ inline void add_chain(const Layout& layout, std::span<const Step> steps, bool is
     }
     return false;
   };
+  scope.flush_results();
   if (is_exact && (!least_c.may_be_denormal() || !has_denormal_c())) {
     T before[Layout::sums];
     std::memcpy(before, sums, sizeof before);
-    add_steps(layout, steps, sums);
-    if (!underflows.is_set()) [[likely]]
+    add_steps<T, false>(layout, steps, sums);
+    if (!scope.has_flushed_results()) [[likely]]
       return;
-    underflows.clear();
+    scope.clear();
     std::memcpy(sums, before, sizeof before);
   }
   add_steps_carefully(layout, steps, sums);
 }
+
+// --- Flushed factors ------------------------------------------------------------------------------------------------
+
+/// Biased exponents of a source's elements.
+struct Exponents {
+  unsigned least_normal = exponent_of_zeros;  ///< of normal numbers
+  unsigned largest = 0;                       ///< that of zeros and denormals is 0
+
+  void add(const Exponents& other) {
+    least_normal = std::min(least_normal, other.least_normal);
+    largest = std::max(largest, other.largest);
+  }
+};
+
+/// Finds them.
+template <typename T>
+class ExponentRange {
+ public:
+  using F = ChainFormat<T>;
+  [[gnu::always_inline]] void add(const typename F::Element* elements, unsigned count) {
+    for (unsigned i = 0; i < count; i += chunk_lanes) {
+      const auto size = bits<typename F::Bits>(magnitude(load_lanes<T>(elements + i)));
+      least_ = __builtin_elementwise_min(least_, size - F::unit);  // zeros and denormals become the largest
+      largest_ = __builtin_elementwise_max(largest_, size);
+    }
+  }
+  [[gnu::always_inline]] Exponents exponents() const {
+    const typename F::Word above_unit = __builtin_reduce_min(least_);
+    Exponents exponents;
+    if (above_unit < F::sign)
+      exponents.least_normal = static_cast<unsigned>((above_unit + F::unit) >> F::fraction_bits);
+    exponents.largest = static_cast<unsigned>(__builtin_reduce_max(largest_) >> F::fraction_bits);
+    return exponents;
+  }
+
+ private:
+  typename F::Bits least_ = ~typename F::Bits(0), largest_ = typename F::Bits(0);
+};
+template <typename T>
+[[gnu::always_inline]] inline Exponents exponents_of(const typename ChainFormat<T>::Element* elements, unsigned count) {
+  ExponentRange<T> range;
+  range.add(elements, count);
+  return range.exponents();
+}
+
+/// A chain in which denormal factors may be 0.
+///
+/// Its products of normal numbers are whole multiples of a unit. `tiny` is a power of two above the sum of the sizes of
+/// all other products. C is below `tiny`, or a whole multiple of the unit. The unit is at least 2^27 * tiny (2^56 *
+/// tiny for doubles). Then a sum is either a multiple of the unit, also after rounding, or tiny: below 2 * tiny.
+///
+/// - A tiny number is below a quarter of the last place of a multiple of the unit, so the sum of both is the latter. It
+///   is the same whether denormals are 0 or not.
+/// - A product of normal numbers that is added to a tiny sum is the result, if it has no more bits than the format.
+///   Products of sources of 11 bits have not. So only sums that are tiny in the end depend on denormals.
+/// - Products of f32 and f64 have more bits. They may lie half-way between two numbers, where a tiny sum decides. So no
+///   sum may be tiny: C is a multiple of the unit other than 0, and no sum is 0 after a step.
+template <typename T>
+class FlushedChain {
+  using F = Format<T>;
+  using Word = typename F::Word;
+  using Bits = BitsOf<T>;
+
+ public:
+  /// Conditions that are never met.
+  FlushedChain() = default;
+  /// `has_exact_products`: sources have no more than 11 significant bits.
+  FlushedChain(const Exponents& a, const Exponents& b, bool has_exact_products)
+      : has_exact_products_(has_exact_products) {
+    constexpr int steps_bits = std::countr_zero(most_steps), margin = F::fraction_bits + 4, bias = F::bias;
+    constexpr int of_special = F::exponent >> F::fraction_bits;
+    const int largest = static_cast<int>(std::max(a.largest, b.largest));
+    // A product with a denormal is below 2^(largest + 1 - bias) * 2^(1 - bias).
+    const int tiny = std::max(largest + 2 + steps_bits - bias, 1), unit = tiny + margin;
+    const int of_c = unit + static_cast<int>(F::fraction_bits);
+    const unsigned fraction_of_products = has_exact_products ? 2 * 10u : 2 * F::fraction_bits;
+    is_possible_ = largest < of_special && of_c < of_special &&
+                   a.least_normal + b.least_normal >= static_cast<unsigned>(unit + bias) + fraction_of_products;
+    if (!is_possible_) return;
+    const auto number = [](int exponent) { return static_cast<Word>(exponent) << F::fraction_bits; };
+    unit_ = number(unit);
+    least_c_ = number(of_c);
+    // Sizes from `tiny` to `least_c_` are excluded, which are the largest when that is subtracted.
+    first_excluded_ = (has_exact_products ? number(tiny) : 0) - least_c_;
+  }
+
+  bool is_possible() const { return is_possible_; }
+  /// The least size of numbers of C that are not tiny, as bits.
+  Word least_c() const { return least_c_; }
+
+  /// Whether C meets the conditions.
+  template <size_t count>
+  [[gnu::always_inline]] bool takes(const T (&c)[count]) const {
+    Bits largest = Bits(0);
+#pragma clang loop unroll(full)
+    for (size_t i = 0; i < count; ++i) {
+      largest = __builtin_elementwise_max(largest, bits<Bits>(magnitude(c[i])) - least_c_);
+    }
+    return !any(largest >= first_excluded_);
+  }
+  /// Whether the final sums are independent of denormals, if products are exact.
+  template <size_t count>
+  [[gnu::always_inline]] bool yields(const T (&sums)[count]) const {
+    Bits least = ~Bits(0);
+#pragma clang loop unroll(full)
+    for (size_t i = 0; i < count; ++i) least = __builtin_elementwise_min(least, bits<Bits>(magnitude(sums[i])));
+    return !any(least < unit_);
+  }
+  /// Adds the products to C. Returns false if the result could depend on denormals; sums are as before then.
+  template <typename Layout, typename Step>
+  bool add(const Layout& layout, std::span<const Step> steps, DenormalScope& scope, T (&sums)[Layout::sums]) const {
+    if (!is_possible_ || steps.size() > most_steps || !takes(sums)) return false;
+    T before[Layout::sums];
+    std::memcpy(before, sums, sizeof before);
+    scope.flush_operands();
+    const bool has_zeros =
+        has_exact_products_ ? add_steps<T, false>(layout, steps, sums) : add_steps<T, true>(layout, steps, sums);
+    if (has_exact_products_ ? yields(sums) : !has_zeros) [[likely]]
+      return true;
+    std::memcpy(sums, before, sizeof before);
+    return false;
+  }
+
+ private:
+  static constexpr unsigned most_steps = 256;
+  bool is_possible_ = false, has_exact_products_ = false;
+  Word unit_ = 0, least_c_ = 0, first_excluded_ = 0;
+};
 
 /// NaNs become the default one. A comparison of denormals would be one more operation in microcode.
 template <typename T>

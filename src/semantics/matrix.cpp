@@ -236,40 +236,71 @@ class ChainSources {
  public:
   static constexpr unsigned most_scaled = 1024;
 
-  ChainSources(const Factors& factors, const uint8_t* index)
-      : a_(factors.a),
-        b_(factors.b),
-        part_{.a_step = factors.a_step, .b_step = factors.b_step, .depth = factors.depth, .index = index} {}
-  /// Scales the sources.
-  void scale(unsigned a_count, unsigned b_count) {
-    scaled_a_.assign<Substitute::zero>(a_, a_count);
-    scaled_b_.assign<Substitute::small>(b_, b_count);
-    is_scaled_ = scaled_a_.is_exact() && scaled_b_.is_exact();
+  /// `parts` have so many elements each. `index`: of a sparse A, which has one part.
+  ChainSources(std::span<const Factors> parts, unsigned a_count, unsigned b_count, MatrixElement element,
+               const uint8_t* index)
+      : parts_(parts), a_count_(a_count), b_count_(b_count), is_wide_(is_wide(element)), index_(index) {
+    ExponentRange<F32> a, b;
+    for (const Factors& part : parts) {
+      a.add(part.a, a_count);
+      b.add(part.b, b_count);
+    }
+    flushed_ = FlushedChain<F32>(a.exponents(), b.exponents(), element != MatrixElement::f32);
   }
 
+  const FlushedChain<F32>& flushed() const { return flushed_; }
+  /// From now on factors are scaled.
+  void scale_all() { flushed_ = {}; }
   bool is_scaled() const { return is_scaled_; }
-  unsigned b_step() const { return part_.b_step; }
+  unsigned b_step() const { return parts_.front().b_step; }
 
   static constexpr unsigned most_depth = 128;
   using Steps = ChainSteps<F32, most_depth, most_scaled>;
-  /// The steps of a stripe.
-  template <unsigned columns>
+  /// The steps of a stripe with the factors as they are.
   void take_steps(Place place, Steps& steps) const {
+    steps.clear();
+    for (const Factors& part : parts_) steps.append(part.a, part.b, part_of(part, place));
+  }
+  /// The steps of a stripe with scaled factors, where scaling is exact.
+  template <unsigned columns>
+  void take_scaled_steps(Place place, Steps& steps) {
     constexpr unsigned a_chunks = columns == 4 ? stripe_rows * row_chunks : 1;
     constexpr unsigned b_chunks = columns == 4 ? row_chunks : columns / chunk_lanes;
-    ChainPart part = part_;
-    part.a = place.row;
-    part.b = place.column;
-    if (part.index != nullptr) part.index += place.row;
+    if (!was_scaled_) scale();
+    if (!is_scaled_) return take_steps(place, steps);
+    Factors whole = parts_.front();
+    whole.depth *= static_cast<unsigned>(parts_.size());
     steps.clear();
-    if (is_scaled_) return steps.append<a_chunks, b_chunks>(scaled_a_, scaled_b_, part);
-    steps.append(a_, b_, part);
+    steps.append<a_chunks, b_chunks>(scaled_a_, scaled_b_, part_of(whole, place));
   }
 
  private:
-  const float *a_, *b_;
-  ChainPart part_;
-  bool is_scaled_ = false;
+  ChainPart part_of(const Factors& factors, Place place) const {
+    return {.a = place.row,
+            .b = place.column,
+            .a_step = factors.a_step,
+            .b_step = factors.b_step,
+            .depth = factors.depth,
+            .index = index_ == nullptr ? nullptr : index_ + place.row};
+  }
+  void scale() {
+    was_scaled_ = true;
+    const auto count = static_cast<unsigned>(parts_.size());
+    if (!is_wide_ || a_count_ * count > most_scaled || b_count_ * count > most_scaled) return;
+    scaled_a_.clear();
+    scaled_b_.clear();
+    for (const Factors& part : parts_) {
+      scaled_a_.append<Substitute::zero>(part.a, a_count_);
+      scaled_b_.append<Substitute::small>(part.b, b_count_);
+    }
+    is_scaled_ = scaled_a_.is_exact() && scaled_b_.is_exact();
+  }
+
+  std::span<const Factors> parts_;
+  unsigned a_count_, b_count_;
+  bool is_wide_, was_scaled_ = false, is_scaled_ = false;
+  const uint8_t* index_;
+  FlushedChain<F32> flushed_;
   ScaledFactors<F32, most_scaled> scaled_a_, scaled_b_;  // NOLINT(*-member-init): if is_scaled_
 };
 
@@ -291,32 +322,46 @@ struct StripeLayout {
   }
 };
 
+/// The stripes from `stripe` on, which is the one of `target`.
 template <unsigned columns, bool sparse>
-void do_stripes_by_denormals(const MatrixShape& shape, Target target, const ChainSources& sources) {
+void do_stripes_by_denormals(const MatrixShape& shape, Target target, ChainSources& sources, unsigned stripe) {
   StripeLayout<columns, sparse> layout{.b_step = sources.b_step()};
   const Places places(shape);
-  UnderflowScope underflows;
+  DenormalScope scope;
   ChainSources::Steps steps;
-  for (unsigned stripe = 0; stripe < registers_of_d(shape) / stripe_rows; ++stripe) {
-    // Stripes with rows of the same 16 have their steps in common.
-    const Place place = places.of(stripe);
-    layout.first_row = place.row % chunk_lanes;
-    if (layout.first_row == 0) sources.take_steps<columns>(place, steps);
-    F32 sums[stripe_rows * row_chunks];
-    for (unsigned i = 0; i < std::size(sums); ++i) {
-      sums[i] = first_sum<Use::floats>(target, i % stripe_rows, i / stripe_rows);
+  const auto each_stripe = [&](auto take_steps, auto add) __attribute__((always_inline)) {
+    bool has_steps = false;
+    for (; stripe < registers_of_d(shape) / stripe_rows; ++stripe) {
+      // Stripes with rows of the same 16 have their steps in common.
+      const Place place = places.of(stripe);
+      layout.first_row = place.row % chunk_lanes;
+      if (!has_steps || layout.first_row == 0) take_steps(Place{place.row - layout.first_row, place.column});
+      has_steps = true;
+      F32 sums[stripe_rows * row_chunks];
+      for (unsigned i = 0; i < std::size(sums); ++i) {
+        sums[i] = first_sum<Use::floats>(target, i % stripe_rows, i / stripe_rows);
+      }
+      if (!add(sums)) return;
+      for (unsigned i = 0; i < std::size(sums); ++i) {
+        const F32 sum = with_default_nan(sums[i]);
+        std::memcpy(&target.d[i % stripe_rows][i / stripe_rows * chunk_lanes], &sum, sizeof sum);
+      }
+      target.d += stripe_rows;
+      if (target.c != nullptr) target.c += stripe_rows;
     }
-    add_chain(layout, steps.all(), sources.is_scaled(), underflows, sums);
-    for (unsigned i = 0; i < std::size(sums); ++i) {
-      const F32 sum = with_default_nan(sums[i]);
-      std::memcpy(&target.d[i % stripe_rows][i / stripe_rows * chunk_lanes], &sum, sizeof sum);
-    }
-    target.d += stripe_rows;
-    if (target.c != nullptr) target.c += stripe_rows;
+  };
+  if (sources.flushed().is_possible()) {
+    each_stripe([&](Place place) { sources.take_steps(place, steps); },
+                [&](auto& sums) { return sources.flushed().add(layout, steps.all(), scope, sums); });
   }
+  each_stripe([&](Place place) { sources.take_scaled_steps<columns>(place, steps); },
+              [&](F32* sums) {
+                add_chain(layout, steps.all(), sources.is_scaled(), scope, sums);
+                return true;
+              });
 }
 
-using ChainByDenormals = void (*)(const MatrixShape&, Target, const ChainSources&);
+using ChainByDenormals = void (*)(const MatrixShape&, Target, ChainSources&, unsigned stripe);
 ChainByDenormals chain_by_denormals(unsigned columns, bool sparse) {
   if (columns == 4) return do_stripes_by_denormals<4, false>;
   if (columns == 16) return sparse ? do_stripes_by_denormals<16, true> : do_stripes_by_denormals<16, false>;
@@ -435,12 +480,9 @@ void multiply_floats(const MatrixCall& call, const Row* c) {
   const bool has_denormals = may_have_denormals(call, c, whole);
   const auto constant = static_cast<uint32_t>(call.constant);
   if (has_denormals && is_chain(call)) {
-    const bool scales =
-        is_wide(call.a_element) && a_count <= ChainSources::most_scaled && b_count <= ChainSources::most_scaled;
-    ChainSources sources(whole, call.index == nullptr ? nullptr : index.depth);
-    if (scales) sources.scale(a_count, b_count);
+    ChainSources sources({&whole, 1}, a_count, b_count, call.a_element, call.index == nullptr ? nullptr : index.depth);
     return chain_by_denormals(shape.columns, call.index != nullptr)(
-        shape, {.d = call.d, .c = c, .constant = constant, .flush_c = false, .may_be_denormal = true}, sources);
+        shape, {.d = call.d, .c = c, .constant = constant, .flush_c = false, .may_be_denormal = true}, sources, 0);
   }
   const StripeFunction function = stripe_function(call);
   const bool flush_c = call.sums == target::MatrixSums::pairwise_flushing && is_sixteen_bits(call.a_element);
@@ -470,7 +512,8 @@ void multiply_floats(const MatrixCall& call, const Row* c) {
   if (call.scale[0] == nullptr) {
     // Of halves, neither products nor sums are so small.
     if (flush_c && call.a_element == MatrixElement::bf16) {
-      const UnderflowScope flushing;
+      DenormalScope flushing;
+      flushing.flush_results();
       return each_stripe(whole, function, call.d, c);
     }
     return each_stripe(whole, function, call.d, c);
@@ -552,21 +595,23 @@ void multiply_doubles(const MatrixCall& call, const Row* c) {
   }
   ChainSteps<F64, Layout::depth, a_count> steps;
   const ChainPart part{.a_step = Layout::a_step, .b_step = Layout::b_step, .depth = Layout::depth};
+  steps.append(of_a, b.of, part);
   if (has_denormals) [[unlikely]] {
-    ScaledFactors<F64, a_count> scaled_a, scaled_b;
-    scaled_a.template assign<Substitute::zero>(of_a, a_count);
-    scaled_b.template assign<Substitute::small>(b.of, b_count);
-    const bool is_exact = scaled_a.is_exact() && scaled_b.is_exact();
-    if (is_exact) {
-      steps.template append<Layout::a_step / chunk_lanes, 1>(scaled_a, scaled_b, part);
-    } else {
-      steps.append(of_a, b.of, part);
+    const FlushedChain<F64> flushed(exponents_of<F64>(a.of, wave_lanes), exponents_of<F64>(b.of, wave_lanes), false);
+    DenormalScope scope;
+    if (!flushed.add(Layout{}, steps.all(), scope, sums)) {
+      ScaledFactors<F64, a_count> scaled_a, scaled_b;
+      scaled_a.template assign<Substitute::zero>(of_a, a_count);
+      scaled_b.template assign<Substitute::small>(b.of, b_count);
+      const bool is_exact = scaled_a.is_exact() && scaled_b.is_exact();
+      if (is_exact) {
+        steps.clear();
+        steps.template append<Layout::a_step / chunk_lanes, 1>(scaled_a, scaled_b, part);
+      }
+      add_chain(Layout{}, steps.all(), is_exact, scope, sums);
     }
-    UnderflowScope underflows;
-    add_chain(Layout{}, steps.all(), is_exact, underflows, sums);
   } else {
-    steps.append(of_a, b.of, part);
-    add_steps(Layout{}, steps.all(), sums);
+    add_steps<F64, false>(Layout{}, steps.all(), sums);
   }
   for (unsigned i = 0; i < Layout::sums; ++i) {
     const unsigned pair = i / row_chunks, first_lane = i % row_chunks * chunk_lanes;
@@ -595,32 +640,96 @@ void do_stripe_of_chain(std::span<const MatrixFactors> chain, Place place, const
       });
 }
 
+/// The same with denormals flushed. Returns false if a sum is too small in the meantime; D is as before then.
+template <unsigned columns, unsigned depth>
+[[gnu::noinline]] bool do_flushed_stripe_of_chain(std::span<const MatrixFactors> chain, Place place,
+                                                  const Target& target, const FlushedChain<F32>& flushed) {
+  constexpr unsigned width = wave_lanes / depth;
+  constexpr bool has_parts = chunks_at_once != row_chunks;  // of which some may be stored when a sum of another is 0
+  [[maybe_unused]] Row before[stripe_rows];
+  if constexpr (has_parts) std::memcpy(before, target.d, sizeof before);
+  for (unsigned chunk = 0; chunk < row_chunks; chunk += chunks_at_once) {
+    Sums<chunks_at_once> sums;
+    U32 least_c = ~U32(0);
+#pragma clang loop unroll(full)
+    for (unsigned row = 0; row < stripe_rows; ++row) {
+#pragma clang loop unroll(full)
+      for (unsigned i = 0; i < chunks_at_once; ++i) {
+        sums.of[row][i] = first_sum<Use::floats>(target, row, chunk + i);
+        least_c = __builtin_elementwise_min(least_c, bits<U32>(magnitude(sums.of[row][i])));
+      }
+    }
+    U32 least[2] = {~U32(0), ~U32(0)};  // two, so that one does not wait for the other
+    for (const MatrixFactors& f : chain) {
+      const float* a = reinterpret_cast<const float*>(*f.a) + place.row;
+      const float* b = reinterpret_cast<const float*>(*f.b) + place.column;
+      for (unsigned k = 0; k < depth; ++k) {
+        add_products<columns, Order::chain>({.a = a, .b = b, .a_step = width, .b_step = width, .depth = 1}, chunk,
+                                            sums);
+#pragma clang loop unroll(full)
+        for (unsigned row = 0; row < stripe_rows; ++row) {
+#pragma clang loop unroll(full)
+          for (const F32& sum : sums.of[row]) {
+            least[row % 2] = __builtin_elementwise_min(least[row % 2], bits<U32>(sum));
+          }
+        }
+        a += width;
+        b += width;
+      }
+    }
+    if (any((least_c < flushed.least_c()) | (least[0] == 0) | (least[1] == 0))) [[unlikely]] {
+      if constexpr (has_parts) std::memcpy(target.d, before, sizeof before);
+      return false;
+    }
+    store_sums<Use::floats>(target, chunk, sums);
+  }
+  return true;
+}
+
 /// The same where denormals may occur.
 template <unsigned columns, unsigned depth>
 [[gnu::noinline]] void do_chain_by_denormals(const MatrixCall& call, const Row* c,
                                              std::span<const MatrixFactors> chain) {
   constexpr unsigned width = wave_lanes / depth;
-  alignas(64) float a[ChainSources::most_scaled], b[ChainSources::most_scaled];
-  const auto count = static_cast<unsigned>(chain.size()) * wave_lanes;
+  Factors parts[most_multiplied];
   for (size_t i = 0; i < chain.size(); ++i) {
-    std::memcpy(a + i * wave_lanes, *chain[i].a, sizeof(Row));
-    std::memcpy(b + i * wave_lanes, *chain[i].b, sizeof(Row));
+    parts[i] = {.a = reinterpret_cast<const float*>(*chain[i].a),
+                .b = reinterpret_cast<const float*>(*chain[i].b),
+                .a_step = width,
+                .b_step = width,
+                .depth = depth};
   }
-  ChainSources sources({.a = a, .b = b, .a_step = width, .b_step = width, .depth = count / width}, nullptr);
-  sources.scale(count, count);
-  const auto constant = static_cast<uint32_t>(call.constant);
-  do_stripes_by_denormals<columns, false>(
-      *call.shape, {.d = call.d, .c = c, .constant = constant, .flush_c = false, .may_be_denormal = true}, sources);
+  ChainSources sources({parts, chain.size()}, wave_lanes, wave_lanes, MatrixElement::f32, nullptr);
+  const unsigned registers = registers_of_d(*call.shape);
+  Target target{.d = call.d,
+                .c = c,
+                .constant = static_cast<uint32_t>(call.constant),
+                .flush_c = false,
+                .may_be_denormal = false};
+  unsigned stripe = 0;
+  if (c != nullptr && sources.flushed().is_possible()) {
+    const Places places(*call.shape);
+    DenormalScope scope;
+    scope.flush_operands();
+    for (; stripe < registers / stripe_rows; ++stripe) {
+      if (!do_flushed_stripe_of_chain<columns, depth>(chain, places.of(stripe), target, sources.flushed())) break;
+      target.d += stripe_rows;
+      target.c += stripe_rows;
+    }
+  }
+  sources.scale_all();
+  target.may_be_denormal = true;
+  do_stripes_by_denormals<columns, false>(*call.shape, target, sources, stripe);
 }
 static_assert(most_multiplied * wave_lanes <= ChainSources::most_scaled);
 
 bool may_have_denormals(const MatrixCall& call, const Row* c, std::span<const MatrixFactors> chain) {
-  unsigned least_of_a = exponent_of_zeros, least_of_b = exponent_of_zeros;
+  LeastExponent<F32> of_a, of_b;
   for (const MatrixFactors& f : chain) {
-    least_of_a = std::min(least_of_a, least_exponent<F32>(reinterpret_cast<const float*>(*f.a), wave_lanes));
-    least_of_b = std::min(least_of_b, least_exponent<F32>(reinterpret_cast<const float*>(*f.b), wave_lanes));
+    of_a.add(reinterpret_cast<const float*>(*f.a), wave_lanes);
+    of_b.add(reinterpret_cast<const float*>(*f.b), wave_lanes);
   }
-  return may_be_denormal<F32>(least_of_a, least_of_b) || has_denormal_c(call, c);
+  return may_be_denormal<F32>(of_a.exponent(), of_b.exponent()) || has_denormal_c(call, c);
 }
 
 template <unsigned columns, unsigned depth>

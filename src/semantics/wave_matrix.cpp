@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <vector>
 
 #include "semantics/denormals.h"
@@ -266,7 +265,7 @@ class Sources {
   bool has_room(size_t more = 2) const {
     return count_ + more <= most && used_ + more * most_depth <= std::size(slices_);
   }
-  void clear() { count_ = used_ = least_count_ = 0; }
+  void clear() { count_ = used_ = least_count_ = exponents_count_ = 0; }
 
   const Slice* get(const Row* rows, const SourcePlan& plan, Signs signs) {
     for (unsigned i = 0; i < count_; ++i) {
@@ -277,7 +276,7 @@ class Sources {
     with_element(plan.element, signs.is_signed, [&]<WaveElement element, bool is_signed>() {
       read<element, is_signed>(rows, plan, signs.flipped, slices);
     });
-    entries_[count_++] = {rows, &plan, signs, slices};
+    entries_[count_++] = {.rows = rows, .plan = &plan, .signs = signs, .slices = slices};
     used_ += plan.depth;
     return slices;
   }
@@ -287,17 +286,34 @@ class Sources {
     for (unsigned i = 0; i < least_count_; ++i) {
       if (least_[i].rows == rows && least_[i].plan == &plan) return least_[i].exponent;
     }
-    using Halves = uint16_t __attribute__((ext_vector_type(2 * size)));
     Halves least = ~Halves(0);
     for (unsigned i = 0; i < plan.words; ++i) {
-      const auto halves = bits<Halves>(load_words<WaveElement::bf16>(rows, plan.word[i], 0)) & 0x7FFF;
-      least = __builtin_elementwise_min(least, halves - 1);  // 0 becomes the largest
+      least = __builtin_elementwise_min(least, sizes_of(rows, plan.word[i]) - 1);  // 0 becomes the largest
     }
-    constexpr unsigned fraction_bits = 7;
     const unsigned number = (__builtin_reduce_min(least) + 1u) & 0xFFFF;
-    const unsigned exponent = number == 0 ? exponent_of_zeros : number >> fraction_bits;
+    const unsigned exponent = number == 0 ? exponent_of_zeros : number >> brain_fraction_bits;
     if (least_count_ < most) least_[least_count_++] = {rows, &plan, exponent};
     return exponent;
+  }
+
+  /// The exponents of a source's bfloat16s.
+  Exponents exponents(const Row* rows, const SourcePlan& plan) {
+    for (unsigned i = 0; i < exponents_count_; ++i) {
+      if (exponents_[i].rows == rows && exponents_[i].plan == &plan) return exponents_[i].exponents;
+    }
+    constexpr uint16_t unit = 1u << brain_fraction_bits;
+    Halves least = ~Halves(0), largest = Halves(0);
+    for (unsigned i = 0; i < plan.words; ++i) {
+      const Halves sizes = sizes_of(rows, plan.word[i]);
+      least = __builtin_elementwise_min(least, sizes - unit);  // zeros and denormals become the largest
+      largest = __builtin_elementwise_max(largest, sizes);
+    }
+    const uint16_t above_unit = __builtin_reduce_min(least);
+    Exponents exponents;
+    if (above_unit < 0x8000) exponents.least_normal = (above_unit + unsigned{unit}) >> brain_fraction_bits;
+    exponents.largest = __builtin_reduce_max(largest) >> brain_fraction_bits;
+    if (exponents_count_ < most) exponents_[exponents_count_++] = {rows, &plan, exponents};
+    return exponents;
   }
 
  private:
@@ -308,14 +324,27 @@ class Sources {
     Signs signs;
     const Slice* slices;
   };
-  struct LeastExponent {
+  struct LeastOf {
     const Row* rows;
     const SourcePlan* plan;
     unsigned exponent;
   };
-  Entry entries_[most];        // NOLINT(*-member-init): the first count_ of them are
-  LeastExponent least_[most];  // NOLINT(*-member-init): the first least_count_
-  unsigned least_count_ = 0;
+  struct ExponentsOf {
+    const Row* rows;
+    const SourcePlan* plan;
+    Exponents exponents;
+  };
+
+  using Halves = uint16_t __attribute__((ext_vector_type(2 * size)));
+  static constexpr unsigned brain_fraction_bits = 7;
+  [[gnu::always_inline]] static Halves sizes_of(const Row* rows, SourcePlan::Word word) {
+    return bits<Halves>(load_words<WaveElement::bf16>(rows, word, 0)) & 0x7FFF;
+  }
+
+  Entry entries_[most];          // NOLINT(*-member-init): the first count_ of them are
+  LeastOf least_[most];          // NOLINT(*-member-init): the first least_count_
+  ExponentsOf exponents_[most];  // NOLINT(*-member-init): the first exponents_count_
+  unsigned least_count_ = 0, exponents_count_ = 0;
   unsigned count_ = 0, used_ = 0;
   Slice slices_[384];  // NOLINT(*-member-init): 24 KiB of which the first used_ are
 };
@@ -431,9 +460,9 @@ class Addends {
 };
 
 /// D of one instruction, or of a chain of them, which differ in nothing but the factors. `add` adds the products to
-/// rows' sums.
+/// rows' sums. Where it returns false, D stays as it is, and so does this.
 template <WaveElement d, typename Add>
-[[gnu::always_inline]] inline void sum_up(const WaveMatrixCall& call, const Plan& plan, Add add) {
+[[gnu::always_inline]] inline bool sum_up(const WaveMatrixCall& call, const Plan& plan, Add add) {
   const WaveMatrixOperation& operation = *call.operation;
   const Addends addends(call, plan);
   // D is written when all of it is known: A and B may be in its registers.
@@ -451,7 +480,7 @@ template <WaveElement d, typename Add>
         if (operation.negate[2]) sum = negate(sum);
       }
     }
-    add(first, sums);
+    if (!add(first, sums)) return false;
     if constexpr (d == WaveElement::f32) {
       I32 nans = I32(0);
 #pragma clang loop unroll(full)
@@ -478,37 +507,46 @@ template <WaveElement d, typename Add>
       write_d(call, place, result_of(sum, d));
     }
   }
+  return true;
 }
 
 void multiply(const WaveMatrixCall& call, const Plan& plan, std::span<const Factors> chain, bool b_signed) {
   with_element(plan.b.element, b_signed, [&]<WaveElement b, bool is_signed>() {
-    const auto add = [&](unsigned first, F32(&sums)[rows_at_once])
-                         __attribute__((always_inline)) { add_products<b, is_signed>(chain, plan.b, first, sums); };
-    if constexpr (b == WaveElement::i8 || b == WaveElement::i4) return sum_up<WaveElement::i32>(call, plan, add);
-    if constexpr (b == WaveElement::f16 || b == WaveElement::bf16) {
-      if (call.operation->shape->d == b) return sum_up<b>(call, plan, add);
+    const auto add = [&](unsigned first, F32(&sums)[rows_at_once]) __attribute__((always_inline)) {
+      add_products<b, is_signed>(chain, plan.b, first, sums);
+      return true;
+    };
+    if constexpr (b == WaveElement::i8 || b == WaveElement::i4) {
+      sum_up<WaveElement::i32>(call, plan, add);
+    } else {
+      if constexpr (b == WaveElement::f16 || b == WaveElement::bf16) {
+        if (call.operation->shape->d == b) return void(sum_up<b>(call, plan, add));
+      }
+      sum_up<WaveElement::f32>(call, plan, add);
     }
-    sum_up<WaveElement::f32>(call, plan, add);
   });
 }
 
-void multiply_sparse(const WaveMatrixCall& call, const Plan& plan, const Slice* a, const Slice* b) {
+/// `add(add_products, sums)` adds the products to rows' sums. It returns false as sum_up()'s does.
+template <typename Add>
+[[gnu::always_inline]] inline bool multiply_sparse(const WaveMatrixCall& call, const Plan& plan, const Slice* a,
+                                                   const Slice* b, Add add) {
   Index index;
   read_index(call, plan.a_places, plan.a.depth, index);
-  const auto add = [&](unsigned first, F32(&sums)[rows_at_once]) {
-    add_sparse_products(a, b, index, plan.a.depth, first, sums);
+  const auto add_rows = [&](unsigned first, F32(&sums)[rows_at_once]) {
+    return add([&] { add_sparse_products(a, b, index, plan.a.depth, first, sums); }, sums);
   };
   switch (call.operation->shape->d) {
     case WaveElement::f32:
-      return sum_up<WaveElement::f32>(call, plan, add);
+      return sum_up<WaveElement::f32>(call, plan, add_rows);
     case WaveElement::f16:
-      return sum_up<WaveElement::f16>(call, plan, add);
+      return sum_up<WaveElement::f16>(call, plan, add_rows);
     case WaveElement::bf16:
-      return sum_up<WaveElement::bf16>(call, plan, add);
+      return sum_up<WaveElement::bf16>(call, plan, add_rows);
     case WaveElement::i32:
-      return sum_up<WaveElement::i32>(call, plan, add);
+      return sum_up<WaveElement::i32>(call, plan, add_rows);
     default:
-      return;
+      return true;
   }
 }
 
@@ -596,10 +634,40 @@ template <WaveElement d, typename Add>
   }
 }
 
+/// The conditions for flushing denormals of bfloat16s.
+FlushedChain<F32> flushed_chain(std::span<const WaveMatrixCall> calls, const Plan& plan, Sources& sources) {
+  if (plan.b.element != WaveElement::bf16) return {};
+  Exponents a, b;
+  for (const WaveMatrixCall& call : calls) {
+    a.add(sources.exponents(call.a, plan.a));
+    b.add(sources.exponents(call.b, plan.b));
+  }
+  return {a, b, true};
+}
+
+/// D of a chain of bfloat16s with denormals flushed. Returns false if D could depend on them; it is as before then.
+[[gnu::noinline]] bool multiply_flushed(const WaveMatrixCall& call, const Plan& plan, std::span<const Factors> chain,
+                                        const FlushedChain<F32>& flushed) {
+  const auto add = [&](unsigned first, F32(&sums)[rows_at_once]) __attribute__((always_inline)) {
+    if (!flushed.takes(sums)) return false;
+    add_products<WaveElement::bf16, false>(chain, plan.b, first, sums);
+    return flushed.yields(sums);
+  };
+  if (call.operation->shape->d == WaveElement::bf16) return sum_up<WaveElement::bf16>(call, plan, add);
+  return sum_up<WaveElement::f32>(call, plan, add);
+}
+[[gnu::noinline]] bool multiply_flushed(const WaveMatrixCall& call, const Plan& plan, const Slice* a, const Slice* b,
+                                        const FlushedChain<F32>& flushed) {
+  return multiply_sparse(call, plan, a, b, [&](auto add_products, const F32(&sums)[rows_at_once]) {
+    if (!flushed.takes(sums)) return false;
+    add_products();
+    return flushed.yields(sums);
+  });
+}
+
 /// D of a chain, of which `calls` have the factors. Kept apart, as it is large.
 [[gnu::noinline]] void multiply_denormals(std::span<const WaveMatrixCall> calls, const Plan& plan, Sources& sources,
-                                          ScaledSources& scaled_a, ScaledSources& scaled_b,
-                                          UnderflowScope& underflows) {
+                                          ScaledSources& scaled_a, ScaledSources& scaled_b, DenormalScope& scope) {
   const WaveMatrixCall& first = calls.front();
   const WaveMatrixOperation& operation = *first.operation;
   const WaveMatrixShape& shape = *operation.shape;
@@ -631,9 +699,9 @@ template <WaveElement d, typename Add>
     }
     steps.append(a->of, b->of, part);
   }
-  const auto add = [&](F32* sums) {
-    if (shape.sparse) return add_chain(RowsLayout<true>{}, steps.all(), is_exact, underflows, sums);
-    add_chain(RowsLayout<false>{}, steps.all(), is_exact, underflows, sums);
+  const auto add = [&](F32(&sums)[size]) {
+    if (shape.sparse) return add_chain(RowsLayout<true>{}, steps.all(), is_exact, scope, sums);
+    add_chain(RowsLayout<false>{}, steps.all(), is_exact, scope, sums);
   };
   const Addends addends(first, plan);
   if (shape.d == WaveElement::f32) return sum_up_denormals<WaveElement::f32>(first, plan, addends, add);
@@ -654,12 +722,8 @@ bool continues(const WaveMatrixCall& first, const WaveMatrixCall& next) {
 void wave_multiply(std::span<const WaveMatrixCall> calls) {
   Sources sources;
   ScaledSources scaled_a, scaled_b;
-  // From the first denormals on. Without them no result is flushed.
-  std::optional<UnderflowScope> underflows;
-  const auto multiply_these = [&](std::span<const WaveMatrixCall> chain, const Plan& plan) {
-    if (!underflows) underflows.emplace();
-    multiply_denormals(chain, plan, sources, scaled_a, scaled_b, *underflows);
-  };
+  // It changes nothing for chains without denormals, which may come after those that have some.
+  DenormalScope scope;
   const auto clear = [&] {
     sources.clear();
     scaled_a.clear();
@@ -670,14 +734,29 @@ void wave_multiply(std::span<const WaveMatrixCall> calls) {
     const WaveMatrixShape& shape = *first.operation->shape;
     const Plan& plan = plan_of(*first.operation);
     if (!sources.has_room()) clear();
-    if (shape.sparse) {
-      if (may_have_denormals(calls.first(1), plan, sources)) {
-        multiply_these(calls.first(1), plan);
-      } else {
-        const Slice* const a = sources.get(first.a, plan.a, signs_of(*first.operation, 0, shape.a));
-        const Slice* const b = sources.get(first.b, plan.b, signs_of(*first.operation, 1, shape.b));
-        multiply_sparse(first, plan, a, b);
+    // Calls multiply(nullptr), or multiply(conditions) to flush denormals, which may return false.
+    const auto multiply_chain = [&](std::span<const WaveMatrixCall> chain, auto multiply) {
+      if (!may_have_denormals(chain, plan, sources)) {
+        multiply(nullptr);
+        return;
       }
+      const FlushedChain<F32> flushed = flushed_chain(chain, plan, sources);
+      if (flushed.is_possible()) {
+        scope.flush_operands();
+        if (multiply(&flushed)) return;
+      }
+      multiply_denormals(chain, plan, sources, scaled_a, scaled_b, scope);
+    };
+    if (shape.sparse) {
+      const Slice* const a = sources.get(first.a, plan.a, signs_of(*first.operation, 0, shape.a));
+      const Slice* const b = sources.get(first.b, plan.b, signs_of(*first.operation, 1, shape.b));
+      multiply_chain(calls.first(1), [&](const FlushedChain<F32>* flushed) {
+        if (flushed != nullptr) return multiply_flushed(first, plan, a, b, *flushed);
+        return multiply_sparse(first, plan, a, b, [](auto add_products, const F32(&)[rows_at_once]) {
+          add_products();
+          return true;
+        });
+      });
       calls = calls.subspan(1);
       continue;
     }
@@ -689,11 +768,12 @@ void wave_multiply(std::span<const WaveMatrixCall> calls) {
                          .b = call.b,
                          .b_flipped = signs_of(*call.operation, 1, shape.b).flipped};
     } while (length < longest_chain && length < calls.size() && sources.has_room() && continues(first, calls[length]));
-    if (may_have_denormals(calls.first(length), plan, sources)) {
-      multiply_these(calls.first(length), plan);
-    } else {
-      multiply(first, plan, std::span(chain, length), first.operation->negate[1]);
-    }
+    const std::span<const Factors> factors(chain, length);
+    multiply_chain(calls.first(length), [&](const FlushedChain<F32>* flushed) {
+      if (flushed != nullptr) return multiply_flushed(first, plan, factors, *flushed);
+      multiply(first, plan, factors, first.operation->negate[1]);
+      return true;
+    });
     calls = calls.subspan(length);
   }
 }

@@ -156,6 +156,15 @@ std::vector<std::string> level_names() {
   return names;
 }
 
+/// Runs multiply(D) on copies of C with and without the exceptions. Results must be the same.
+template <typename Multiply>
+void expect_no_denormals(isa::Opcode opcode, unsigned seed, const File& c, Multiply multiply) {
+  File expected = c, got = c;
+  multiply(expected);
+  EXPECT_TRUE(runs_without_denormals([&] { multiply(got); })) << isa::row(opcode).name << ", numbers " << seed;
+  EXPECT_EQ(std::memcmp(&got, &expected, sizeof got), 0) << isa::row(opcode).name << ", numbers " << seed;
+}
+
 /// C: zeros, as products begin with, or numbers of which some are denormal.
 enum class Addend : uint8_t { zeros, numbers };
 
@@ -194,13 +203,12 @@ TEST_P(MatrixDenormals, InstinctsHaveNone) {
           call.eight_bit = seed % 2 == 0 ? EightBit::ocp : EightBit::fnuz;
           call.sums = processor.matrix_sums;
           const MatrixFactors further[] = {{a.rows + 8, b.rows + 8}, {a.rows + 16, b.rows + 16}};
-          File expected = c, got = c;
-          call.c = call.d = expected.rows;
-          level.multiply(call, further);
-          call.c = call.d = got.rows;
-          EXPECT_TRUE(runs_without_denormals([&] { level.multiply(call, further); }))
-              << name << ' ' << row.name << ", C " << static_cast<unsigned>(addend) << ", numbers " << seed;
-          EXPECT_EQ(std::memcmp(&got, &expected, sizeof got), 0) << row.name;
+          const auto multiply = [&](File& d) {
+            call.c = call.d = d.rows;
+            level.multiply(call, further);
+          };
+          SCOPED_TRACE(testing::Message() << name << ", C " << static_cast<unsigned>(addend));
+          expect_no_denormals(opcode, seed, c, multiply);
           ++calls;
         }
       }
@@ -240,10 +248,7 @@ TEST_P(MatrixDenormals, RadeonsHaveNone) {
           }
           level.wave_multiply(calls);
         };
-        File expected = c, got = c;
-        multiply(expected);
-        EXPECT_TRUE(runs_without_denormals([&] { multiply(got); })) << isa::row(shape.opcode).name << ' ' << seed;
-        EXPECT_EQ(std::memcmp(&got, &expected, sizeof got), 0) << isa::row(shape.opcode).name;
+        expect_no_denormals(shape.opcode, seed, c, multiply);
       }
     }
   }
@@ -306,10 +311,7 @@ TEST_P(MatrixDenormals, Gfx1250HasNone) {
         }
         level.deep_multiply(calls);
       };
-      File expected = c, got = c;
-      multiply(expected);
-      EXPECT_TRUE(runs_without_denormals([&] { multiply(got); })) << isa::row(opcode).name << ' ' << seed;
-      EXPECT_EQ(std::memcmp(&got, &expected, sizeof got), 0) << isa::row(opcode).name;
+      expect_no_denormals(opcode, seed, c, multiply);
     }
   }
   EXPECT_GT(shapes, 30u);
@@ -340,47 +342,156 @@ float any_single(Elements& elements, std::mt19937& random, const Fields& f) {
   return std::bit_cast<float>(word >> places << places);
 }
 
-/// D = A * B + C as a chain on the host, of 16 columns.
+/// D = A * B + C as a chain on the host.
+template <typename T>
 struct Chain {
-  float a[32][64], b[64][16], c[32][16];
+  T a[32][64], b[64][32], c[32][32];
   unsigned depth;
 
-  float sum(unsigned row, unsigned column) const {
-    float sum = c[row][column];
+  T sum(unsigned row, unsigned column) const {
+    T sum = c[row][column];
     for (unsigned k = 0; k < depth; ++k) sum = std::fma(a[row][k], b[k][column], sum);
     return sum;
   }
 };
 
-Chain any_chain(unsigned seed, unsigned depth, const Fields& f) {
+template <typename T>
+T number_of(uint64_t bits, const Fields& f) {
+  if constexpr (sizeof(T) == 8) return std::bit_cast<double>(bits);
+  return std::bit_cast<float>(static_cast<uint32_t>(bits) << (32 - f.width));
+}
+
+/// Numbers of different kinds by seed:
+/// 0. usual ones and denormals;
+/// 1. any sizes;
+/// 2. small integers and denormals: sums are often 0 in the meantime;
+/// 3. numbers whose products have one bit more than singles, and denormals, which then decide how they are rounded.
+template <typename T>
+Chain<T> any_chain(unsigned seed, unsigned depth, const Fields& f) {
   Elements elements(seed);
   std::mt19937 random(seed);
-  Chain chain{};
+  Chain<T> chain{};
   chain.depth = depth;
-  const bool usual = seed % 2 == 0;
-  const auto number = [&](const Fields& fields) {
-    if (!usual) return any_single(elements, random, fields);
-    return std::bit_cast<float>(static_cast<uint32_t>(elements.number(fields)) << (32 - fields.width));
+  const auto number = [&](const Fields& fields) -> T {
+    const T usual = number_of<T>(elements.number(fields), fields);
+    const bool keeps = !std::isnormal(usual);  // a denormal
+    switch (seed % 4) {
+      case 1:
+        if constexpr (sizeof(T) == 4) return any_single(elements, random, fields);
+        return usual;
+      case 2:
+        return keeps ? usual : static_cast<T>(static_cast<int>(random() % 5) - 2);
+      case 3: {
+        constexpr T odd[] = {4097, 4099, 1, 0};
+        return keeps || fields.fraction_bits < 12 ? usual : std::copysign(odd[random() % 4], usual);
+      }
+      default:
+        return usual;
+    }
   };
   for (unsigned k = 0; k < depth; ++k) {
-    for (unsigned row = 0; row < 16; ++row) chain.a[row][k] = number(f);
-    for (unsigned column = 0; column < 16; ++column) chain.b[k][column] = number(f);
+    for (unsigned line = 0; line < 32; ++line) {
+      chain.a[line][k] = number(f);
+      chain.b[k][line] = number(f);
+    }
   }
-  for (unsigned row = 0; row < 16; ++row) {
-    for (float& c : chain.c[row]) c = random() % 4 != 0 ? 0 : number(f32_fields);
+  // C: zeros for the most part, or usual numbers alone.
+  const bool has_zeros = seed / 4 % 2 == 0;
+  for (auto& row : chain.c) {
+    for (T& c : row) {
+      c = random() % 4 != 0 && has_zeros ? 0 : number(sizeof(T) == 8 ? f64_fields : f32_fields);
+      if (!has_zeros && !std::isnormal(c)) c = 3;
+    }
   }
   return chain;
 }
 
+template <typename T>
+using BitsOfResult = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+
 /// The bits of a result; all NaNs are the default one.
 uint32_t bits_of_result(float sum) { return std::isnan(sum) ? 0x7FC00000 : std::bit_cast<uint32_t>(sum); }
+uint64_t bits_of_result(double sum) { return std::isnan(sum) ? 0x7FF8000000000000 : std::bit_cast<uint64_t>(sum); }
+
+/// Runs a dense instruction of one block, and `instructions - 1` further ones on the same D. `per_lane`: elements of A
+/// in a lane, whose depths follow each other.
+template <typename T>
+void check_instinct(const LevelFunctions& level, const char* processor, isa::Opcode opcode, unsigned instructions,
+                    const Fields& fields, unsigned seed) {
+  const MatrixShape& shape = *matrix_shape(opcode);
+  const unsigned size = shape.columns, groups = wave_lanes / size, per_lane = shape.depth / groups;
+  const unsigned words = std::max(1u, per_lane * fields.width / 32);
+  const auto chain = any_chain<T>(seed, shape.depth * instructions, fields);
+  File a, b, d;
+  const auto put = [](File& file, unsigned lane, unsigned bit, uint64_t code, unsigned width) {
+    for (unsigned done = 0; done < width; done += 32) {
+      file.rows[(bit + done) / 32][lane] |= static_cast<uint32_t>(code >> done) << bit % 32;
+    }
+  };
+  const auto code = [&](T number) -> uint64_t {
+    const auto bits = std::bit_cast<BitsOfResult<T>>(number);
+    return sizeof(T) == 8 ? bits : bits >> (32 - fields.width);
+  };
+  const auto place_of_result = [&](unsigned row, unsigned column) {
+    // Four rows of each group of lanes; doubles have rows of the groups beside each other.
+    const unsigned lane = (sizeof(T) == 8 ? row % groups : row / 4 % groups) * size + column;
+    const unsigned reg = sizeof(T) == 8 ? row / groups * 2 : row / (4 * groups) * 4 + row % 4;
+    return std::pair(reg, lane);
+  };
+  for (unsigned line = 0; line < size; ++line) {
+    for (unsigned k = 0; k < chain.depth; ++k) {
+      const unsigned in_one = k % shape.depth, lane = in_one / per_lane * size + line;
+      const unsigned bit = k / shape.depth * words * 32 + in_one % per_lane * fields.width;
+      put(a, lane, bit, code(chain.a[line][k]), fields.width);
+      put(b, lane, bit, code(chain.b[k][line]), fields.width);
+    }
+    for (unsigned column = 0; column < size; ++column) {
+      const auto [reg, lane] = place_of_result(line, column);
+      put(d, lane, reg * 32, std::bit_cast<BitsOfResult<T>>(chain.c[line][column]), 8 * sizeof(T));
+    }
+  }
+  MatrixCall call;
+  call.shape = &shape;
+  call.a_element = shape.a;
+  call.b_element = shape.b;
+  call.a = a.rows;
+  call.b = b.rows;
+  call.c = call.d = d.rows;
+  call.sums = target::find_processor(processor)->matrix_sums;
+  std::vector<MatrixFactors> further;
+  for (unsigned i = 1; i < instructions; ++i) further.push_back({a.rows + i * words, b.rows + i * words});
+  ASSERT_TRUE(runs_without_denormals([&] { level.multiply(call, further); })) << seed;
+  for (unsigned row = 0; row < size; ++row) {
+    for (unsigned column = 0; column < size; ++column) {
+      const auto [reg, lane] = place_of_result(row, column);
+      uint64_t got = d.rows[reg][lane];
+      if (sizeof(T) == 8) got |= uint64_t{d.rows[reg + 1][lane]} << 32;
+      ASSERT_EQ(got, bits_of_result(chain.sum(row, column)))
+          << isa::row(opcode).name << ", numbers " << seed << ", row " << row << ", column " << column;
+    }
+  }
+}
+
+TEST_P(MatrixDenormals, InstinctsYieldTheHostsChain) {
+  using enum isa::Opcode;
+  for (unsigned seed = 0; seed < 400; ++seed) {
+    for (const unsigned instructions : {1u, 2u, 4u}) {
+      check_instinct<float>(level, "gfx90a", v_mfma_f32_32x32x2_f32, instructions, f32_fields, seed);
+      check_instinct<float>(level, "gfx90a", v_mfma_f32_16x16x4_f32, instructions, f32_fields, seed);
+    }
+    check_instinct<float>(level, "gfx950", v_mfma_f32_32x32x16_bf16, 1, bf16_fields, seed);
+    check_instinct<float>(level, "gfx950", v_mfma_f32_16x16x32_bf16, 2, bf16_fields, seed);
+    check_instinct<double>(level, "gfx90a", v_mfma_f64_16x16x4_f64, 1, f64_fields, seed);
+    if (HasFatalFailure()) return;
+  }
+}
 
 TEST_P(MatrixDenormals, RadeonsYieldTheHostsChain) {
   const WaveMatrixShape& shape = *wave_matrix_shape(isa::Opcode::v_wmma_f32_16x16x16_bf16);
   for (const WaveMatrices layout : {WaveMatrices::replicated, WaveMatrices::spread}) {
     for (const unsigned wave : {32u, 64u}) {
       for (unsigned seed = 0; seed < 400; ++seed) {
-        const Chain chain = any_chain(seed, shape.depth, bf16_fields);
+        const auto chain = any_chain<float>(seed, shape.depth, bf16_fields);
         Registers a, b, d;
         const auto code = [](float number) { return std::bit_cast<uint32_t>(number) >> 16; };
         for (unsigned line = 0; line < 16; ++line) {
@@ -417,7 +528,7 @@ TEST_P(MatrixDenormals, Gfx1250YieldsTheHostsChain) {
                            Kind{isa::Opcode::v_wmma_f32_16x16x4_f32, f32_fields, 2}}) {
     const DeepMatrixShape& shape = *deep_matrix_shape(kind.opcode);
     for (unsigned seed = 0; seed < 400; ++seed) {
-      const Chain chain = any_chain(seed, shape.depth, kind.fields);
+      const auto chain = any_chain<float>(seed, shape.depth, kind.fields);
       File a, b, d;
       const auto put = [&](File& file, unsigned line, unsigned k, float number) {
         const unsigned width = kind.fields.width, lane = line + k / kind.run % 2 * 16;
