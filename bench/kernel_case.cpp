@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <numbers>
+#include <type_traits>
 
 namespace Atoll::bench {
 
@@ -12,7 +14,10 @@ namespace {
 template <typename T>
 KernelValue buffer(const std::vector<T>& values) {
   const auto* bytes = reinterpret_cast<const std::byte*>(values.data());
-  return {true, {bytes, bytes + values.size() * sizeof(T)}};
+  const Elements elements = std::is_same_v<T, float>    ? Elements::floats
+                            : std::is_same_v<T, double> ? Elements::doubles
+                                                        : Elements::words;
+  return {true, {bytes, bytes + values.size() * sizeof(T)}, elements};
 }
 
 /// A buffer that the kernel writes.
@@ -75,7 +80,37 @@ std::vector<float> random_bodies(size_t count) {
   return places;
 }
 
+/// Replaces 2% of the numbers that are not 0. Returns whether there were any.
+template <typename T>
+bool insert_denormals(std::vector<std::byte>& bytes) {
+  const size_t count = bytes.size() / sizeof(T);
+  const std::vector<uint32_t> random = noise(count);
+  bool found = false;
+  for (size_t i = 0; i < count; ++i) {
+    T value{};
+    std::memcpy(&value, &bytes[i * sizeof value], sizeof value);
+    if (value == 0) continue;
+    found = true;
+    if ((random[i] >> 8) % 50 != 0) continue;
+    value = std::numeric_limits<T>::denorm_min() * static_cast<T>(1 + random[i] % (1u << 20));
+    std::memcpy(&bytes[i * sizeof value], &value, sizeof value);
+  }
+  return found;
+}
+
 }  // namespace
+
+std::optional<KernelCase> with_denormals(const KernelCase& work) {
+  KernelCase some = work;
+  bool found = false;
+  for (KernelValue& value : some.arguments) {
+    if (!value.is_buffer) continue;
+    if (value.elements == Elements::floats) found |= insert_denormals<float>(value.bytes);
+    if (value.elements == Elements::doubles) found |= insert_denormals<double>(value.bytes);
+  }
+  if (!found) return std::nullopt;
+  return some;
+}
 
 KernelCase nbody_case(uint32_t count) {
   // The GPU's reciprocal square root is an approximation.
@@ -83,7 +118,7 @@ KernelCase nbody_case(uint32_t count) {
           .size = std::to_string(count) + " bodies",
           .arguments = {buffer(random_bodies(count)), room_for<float>(count * 4), number(count)},
           .result = 1,
-          .elements = KernelCase::Elements::floats,
+          .elements = Elements::floats,
           .tolerance = 1e-3,
           .grid = {count, 1},
           .block = {256, 1}};
@@ -92,7 +127,6 @@ KernelCase nbody_case(uint32_t count) {
 std::vector<KernelCase> kernel_cases() {
   constexpr uint32_t vector_size = 1u << 22, matrix = 256, picture = 512, hashed = 1u << 18, words = 1u << 20,
                      points = 1u << 20, square = 2048, options = 1u << 18, messages = 1u << 17;
-  using Elements = KernelCase::Elements;
   std::vector<KernelCase> list;
   list.push_back({.kernel = "saxpy",
                   .size = "4,194,304 elements",
@@ -173,11 +207,11 @@ std::vector<KernelCase> kernel_cases() {
 bool agree(const KernelCase& work, const std::vector<std::byte>& got, const std::vector<std::byte>& want) {
   if (got.size() != want.size()) return false;
   switch (work.elements) {
-    case KernelCase::Elements::words:
+    case Elements::words:
       return got == want;
-    case KernelCase::Elements::floats:
+    case Elements::floats:
       return agree_as<float>(work.tolerance, got, want);
-    case KernelCase::Elements::doubles:
+    case Elements::doubles:
       return agree_as<double>(work.tolerance, got, want);
   }
   return false;

@@ -2,7 +2,10 @@
 // through OpenCL. Prints a Markdown table for each GPU, and one of what a second thread gives to native loops beside
 // Atoll; ends with 1 when results differ.
 //
-//     pocl_comparison KERNELS.cl DIRECTORY_OF_CODE [KERNEL|all [GPU...]]
+//     pocl_comparison [--denormals] KERNELS.cl DIRECTORY_OF_CODE [KERNEL|all [GPU...]]
+//
+// With --denormals: the kernels that read floating-point numbers, beside the same with denormals in the place of 2% of
+// these.
 #include <algorithm>
 #include <fstream>
 #include <iterator>
@@ -148,10 +151,60 @@ class Comparison {
   bool all_agree_ = true;
 };
 
+/// The times of a kernel with and without denormals, by pocl and by Atoll on as many threads.
+class DenormalComparison {
+ public:
+  DenormalComparison(WholeHost& host, const Pocl& pocl, const std::string& processor, const std::string& path)
+      : host_(host),
+        pocl_(pocl),
+        processor_(processor),
+        setup_("the compiled engine", processor, path, {.threads = pocl.threads(), .engine = "compiled"}) {}
+
+  /// A row of the table. `work` without denormals.
+  void compare(const KernelCase& work) {
+    const std::optional<KernelCase> denormal = with_denormals(work);
+    if (!denormal) return;
+    const PoclKernel pocl[] = {{pocl_, work}, {pocl_, *denormal}};
+    const AtollKernel atoll[] = {{setup_.gpu, setup_.code, work}, {setup_.gpu, setup_.code, *denormal}};
+    std::vector<Contestant> contestants;
+    for (size_t i = 0; i < std::size(pocl); ++i) {
+      pocl[i].launch();
+      atoll[i].launch();
+      if (!agree(work, atoll[i].result(), pocl[i].result())) {
+        fmt::print(stderr, "pocl_comparison: {}: Atoll and pocl differ on {} {} denormals\n", processor_, work.kernel,
+                   i == 0 ? "without" : "with");
+        all_agree_ = false;
+      }
+      contestants.push_back({.run = [&kernel = pocl[i]] { kernel.launch(); }, .rounds = rounds});
+      contestants.push_back({.run = [&kernel = atoll[i]] { kernel.launch(); }, .rounds = rounds});
+    }
+    Turns turns(std::move(contestants));
+    turns.take_part(0, 1, [&] {
+      if (!counts_processor_time()) host_.wait();
+    });
+    const std::vector<double> seconds = turns.medians();
+    fmt::print("| {} | {} | {:.2f} | {:.2f} | {:.2f} | {:.2f} | {:.2f} | {:.2f} |\n", processor_, work.kernel,
+               seconds[0] * 1e3, seconds[2] * 1e3, seconds[2] / seconds[0], seconds[1] * 1e3, seconds[3] * 1e3,
+               seconds[3] / seconds[1]);
+  }
+
+  bool all_agree() const { return all_agree_; }
+
+ private:
+  WholeHost& host_;
+  const Pocl& pocl_;
+  std::string processor_;
+  Setup setup_;
+  bool all_agree_ = true;
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 3) die("usage: pocl_comparison KERNELS.cl DIRECTORY_OF_CODE [KERNEL|all [GPU...]]");
+  const bool denormals = argc > 1 && argv[1] == std::string_view("--denormals");
+  argc -= denormals;
+  argv += denormals;
+  if (argc < 3) die("usage: pocl_comparison [--denormals] KERNELS.cl DIRECTORY_OF_CODE [KERNEL|all [GPU...]]");
   std::setvbuf(stdout, nullptr, _IOLBF, 0);  // each row as soon as it is measured
   wait_for_compiled_code();
   std::ifstream file(argv[1]);
@@ -164,18 +217,34 @@ int main(int argc, char** argv) {
   }
   if (cases.empty()) die(fmt::format("there is no kernel {}", argv[3]));
 
-  fmt::print(
-      "pocl {} and Atoll on {} host threads, and Atoll on one; medians of {} runs, which take turns, of {} with the "
-      "interpreter; results compared.\n",
-      pocl.version(), pocl.threads(), rounds, interpreter_rounds);
   bool all_agree = true;
   WholeHost host(pocl.threads());
   std::vector<std::string> processors(argv + std::min(argc, 4), argv + argc);
-  if (processors.empty()) {
-    processors = {"gfx90a", "gfx900", "gfx803", "gfx1030", "gfx1100", "gfx1201", "gfx1250"};
+  if (denormals) {
+    fmt::print(
+        "pocl {} and Atoll on {} host threads; medians of {} runs, which take turns; results compared.\n\n"
+        "| GPU | kernel | pocl, ms | 2% denormals, ms | of the time without | Atoll, ms | 2% denormals, ms "
+        "| of the time without |\n| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+        pocl.version(), pocl.threads(), rounds);
+    if (processors.empty()) processors = {"gfx90a", "gfx1100"};
+  } else {
+    fmt::print(
+        "pocl {} and Atoll on {} host threads, and Atoll on one; medians of {} runs, which take turns, of {} with the "
+        "interpreter; results compared.\n",
+        pocl.version(), pocl.threads(), rounds, interpreter_rounds);
+    if (processors.empty()) {
+      processors = {"gfx90a", "gfx900", "gfx803", "gfx1030", "gfx1100", "gfx1201", "gfx1250"};
+    }
   }
   for (const std::string& processor : processors) {
-    Comparison comparison(host, pocl, processor, fmt::format("{}/{}.co", argv[2], processor));
+    const std::string path = fmt::format("{}/{}.co", argv[2], processor);
+    if (denormals) {
+      DenormalComparison comparison(host, pocl, processor, path);
+      for (const KernelCase& work : cases) comparison.compare(work);
+      all_agree = all_agree && comparison.all_agree();
+      continue;
+    }
+    Comparison comparison(host, pocl, processor, path);
     comparison.print_table(cases);
     all_agree = all_agree && comparison.all_agree();
   }
