@@ -80,13 +80,11 @@ class CellBlock {
  public:
   static constexpr uint32_t bytes = 256;
 
-  /// Forgets all accesses. Returns how many bytes of the host's that frees.
-  size_t clear() {
-    const size_t freed = (parts_ ? sizeof(Parts) : 0) + (split_ ? sizeof(Split) : 0);
+  /// Forgets all accesses. Memory stays allocated: the next dispatch mostly accesses it in the same way.
+  void clear() {
     whole_ = {};
-    parts_.reset();
-    split_.reset();
-    return freed;
+    kind_ = Kind::whole;
+    if (split_) split_->bytes.clear();
   }
 
   /// Calls `visit(cell, offset, dwords)` for the cells of the bytes [first, end), which are in the block: once for as
@@ -96,8 +94,8 @@ class CellBlock {
   template <typename Visit>
   size_t visit(uint32_t first, uint32_t end, std::optional<unsigned> spread, const Visit& visit) {
     size_t more = 0;
-    if (!split_) {
-      if (first == 0 && end == bytes && !parts_) {
+    if (kind_ != Kind::split) {
+      if (first == 0 && end == bytes && kind_ == Kind::whole) {
         visit(whole_, 0, dwords);
         return 0;
       }
@@ -114,8 +112,7 @@ class CellBlock {
         }
         return more;
       }
-      split();
-      more += sizeof(Split);
+      split(more);
     }
     for (uint32_t at = first; at < end;) {
       const uint32_t dword = at / 4, until = std::min(end, (dword + 1) * 4);
@@ -172,16 +169,25 @@ class CellBlock {
 
   /// Has parts begin at these dwords. False: there are too many.
   bool cut(uint32_t first, uint32_t end, size_t& more) {
-    if (!parts_) {
-      parts_ = std::make_unique<Parts>();
-      parts_->list[0].cell = whole_;
-      more += sizeof(Parts);
+    if (kind_ == Kind::whole) {
+      if (!parts_) {
+        parts_ = std::make_unique<Parts>();
+        more += sizeof(Parts);
+      }
+      parts_->count = 1;
+      parts_->list[0] = {.begin = 0, .cell = whole_};
+      kind_ = Kind::parts;
     }
     return parts_->begin_at(first) && parts_->begin_at(end);
   }
-  void split() {
-    split_ = std::make_unique<Split>();
-    if (!parts_) {
+  void split(size_t& more) {
+    if (!split_) {
+      split_ = std::make_unique<Split>();
+      more += sizeof(Split);
+    }
+    const bool has_parts = kind_ == Kind::parts;
+    kind_ = Kind::split;
+    if (!has_parts) {
       for (uint32_t dword = 0; dword < dwords; ++dword) split_->dwords[dword] = whole_.at(dword);
       return;
     }
@@ -190,12 +196,13 @@ class CellBlock {
         split_->dwords[dword] = part.cell.at(dword);
       }
     }
-    parts_.reset();
   }
 
   // One cell, or some for dwords next to each other, or one for each dword: marks of the former two are as of the
   // block's first dword.
+  enum class Kind : uint8_t { whole, parts, split };
   Cell whole_{};
+  Kind kind_ = Kind::whole;
   std::unique_ptr<Parts> parts_;
   std::unique_ptr<Split> split_;
 };
@@ -282,9 +289,7 @@ class AccessHistory {
     };
 
     void renew(Page& page) {
-      size_t less = 0;
-      for (CellBlock& block : page.blocks) less += block.clear();
-      bytes -= std::min(bytes, less);
+      for (CellBlock& block : page.blocks) block.clear();
       page.generation = generation_;
     }
 

@@ -160,6 +160,10 @@ class RaceChecker final : public Checker {
   [[gnu::noinline]] void access_cell(Pass& pass, uint64_t address, uint32_t dwords, Cell& cell, const Mark& mark);
   void acquire_cell(Pass& pass, Cell& cell);
   size_t access_block(Pass& pass, CellBlock& block, uint64_t address, std::optional<unsigned> spread);
+  bool pass_global(GroupClocks& group, WaveClock& clock, const AccessEvent& access,
+                   const GroupClocks::RecentSite& site);
+  LdsPass pass_lds(GroupClocks& group, WaveClock& clock, const AccessEvent& access,
+                   const GroupClocks::RecentSite& site);
   void access_lds(Pass& pass);
   void access_lds_cells(Pass& pass);
   void access_global(Pass& pass);
@@ -299,8 +303,7 @@ void RaceChecker::work_group_begins(const machine::WorkGroup& group) {
   }
   clocks->first_task = clocks->dispatch == 0 ? 0 : tasks_.add(count);
   clocks->waves.resize(count);
-  const auto nothing = std::make_shared<const VectorClock>();
-  for (WaveClock& wave : clocks->waves) wave.know(nothing);
+  for (WaveClock& wave : clocks->waves) wave.begin(clocks->nothing);
   if (clocks->first_task != 0) {
     for (uint32_t i = 0; i < count; ++i) {
       Task& task = tasks_[clocks->first_task + i];
@@ -634,7 +637,6 @@ struct RaceChecker::Pass {
   Conflict conflict;
   Conflict incomplete;  ///< no conflict on this GPU: WaveClock::incomplete
   Doubt doubt;
-  bool lanes_are_apart = false;  ///< no two lanes have stored to the same place
   /// An atomic that returns what it has read. One that does not cannot tell what comes before it.
   const bool returns = access.is_atomic && access.reads && access.instruction.destinations != 0;
   /// A load that acquires.
@@ -799,17 +801,21 @@ size_t RaceChecker::access_block(Pass& pass, CellBlock& block, uint64_t address,
                      });
 }
 
+/// The same of LDS.
+LdsPass RaceChecker::pass_lds(GroupClocks& group, WaveClock& clock, const AccessEvent& access,
+                              const GroupClocks::RecentSite& site) {
+  const bool may_be_atomic = access.writes ? access.instruction.scope != 0 || !group.lds_releases.empty() : site.spins;
+  if (access.is_atomic || may_be_atomic || !clock.incomplete.empty()) return {};
+  Mark mark{.when = {clock.task, clock.time}};
+  mark.site = site.site;
+  return group.lds.pass(access, group.limits_of(clock), mark);
+}
+
 void RaceChecker::access_lds(Pass& pass) {
   const AccessEvent& access = pass.access;
   GroupClocks& group = pass.group;
   WaveClock& clock = pass.clock;
-  const bool is_plain = pass.is_plain && clock.incomplete.empty() && (group.lds_releases.empty() || !access.writes);
   LdsPass result;
-  if (is_plain) {
-    result = group.lds.pass(access, group.limits_of(clock), pass.mark);
-    pass.lanes_are_apart = result.passes && !result.overlaps;
-    if (result.passes) return;
-  }
   if (access.is_atomic) result = group.lds.pass_atomic(access, group.limits_of(clock), pass.mark, clock.since_barrier);
   if (!result.passes) access_lds_cells(pass);
   // LDS completes what a wave does there in order, and has no caches: all that was done before is handed on by an
@@ -856,6 +862,55 @@ void RaceChecker::access_lds_cells(Pass& pass) {
                            access_cell(pass, offset, dwords, cell, own);
                          });
   });
+}
+
+/// Performs an ordinary access to memory of which everything before it is known to the wave, and no atomic has accessed
+/// the cells. False: it has to be looked at more closely, and what was done can be done again.
+bool RaceChecker::pass_global(GroupClocks& group, WaveClock& clock, const AccessEvent& access,
+                              const GroupClocks::RecentSite& site) {
+  const bool may_be_atomic = access.writes ? access.instruction.scope != 0 : may_be_atomic_load(access.instruction);
+  if (access.is_atomic || site.spins || may_be_atomic || !clock.incomplete.empty()) return false;
+  if (!group.copies.empty() || group.copies_version != copies_.version()) return false;
+  Mark mark{.when = {clock.task, clock.time}};
+  mark.site = site.site;
+  bool is_known = true;
+  AccessHistory::Part* part = nullptr;
+  AccessHistory::Blocks* blocks = nullptr;
+  uint64_t page = UINT64_MAX;
+  std::unique_lock<SpinLock> lock;
+  const auto turn_to = [&](uint64_t number) {
+    if (number == page) return;
+    page = number;
+    lock = {};
+    part = &history_.part(number);
+    lock = std::unique_lock(part->mutex);
+    blocks = &part->page(number);
+    is_known = !access.writes || part->atomics.empty();
+  };
+  for_each_piece(access, [&](unsigned lane, uint64_t begin, uint64_t end, std::optional<unsigned> spread) {
+    mark.lane = lane;
+    mark.spread = spread.value_or(0);
+    for (uint64_t at = begin; is_known && at < end;) {
+      turn_to(AccessHistory::page_of(at));
+      if (!is_known) return;
+      const uint64_t block = at / CellBlock::bytes * CellBlock::bytes;
+      const uint64_t until = std::min(end, block + CellBlock::bytes);
+      part->bytes += (*blocks)[at % AccessHistory::page_bytes / CellBlock::bytes].visit(
+          static_cast<uint32_t>(at - block), static_cast<uint32_t>(until - block), spread,
+          [&](Cell& cell, uint32_t offset, uint32_t) {
+            if (is_known) is_known = passes(clock, cell, mark_at(mark, spread, block + offset - begin), access.writes);
+          });
+      at = until;
+    }
+  });
+  if (!is_known) return false;
+  if (access.writes) {
+    clock.stores_under_way = true;
+  } else {
+    if (clock.has_fresh_caches()) ++clock.loads_since_invalidation;
+    if (!access.is_scalar) clock.loads_under_way = true;
+  }
+  return true;
 }
 
 void RaceChecker::access_global(Pass& pass) {
@@ -929,11 +984,24 @@ void RaceChecker::access(const machine::Wave& wave, const AccessEvent& access) {
   const auto [group, clock] = clocks_of(wave);
   if (clock == nullptr) return;
   if (access.writes) clock->pass_store();
-  Pass pass(wave, access, *group, *clock, site_of(wave, access, *group));
+  const GroupClocks::RecentSite& site = site_of(wave, access, *group);
   if (access.space == Space::lds) {
     // Copies from memory count by other counters.
     const isa::Encoding encoding = access.instruction.encoding;
     if (encoding == isa::Encoding::ds || encoding == isa::Encoding::flat) clock->begin_lds_access(access.writes);
+  }
+  LdsPass ordinary;
+  if (access.space == Space::global) {
+    ordinary.passes = ordinary.overlaps = pass_global(*group, *clock, access, site);
+  } else {
+    ordinary = pass_lds(*group, *clock, access, site);
+  }
+  if (ordinary.passes) {
+    if (access.writes && ordinary.overlaps && std::popcount(access.lanes) > 1) check_lanes(findings_, wave, access);
+    return;
+  }
+  Pass pass(wave, access, *group, *clock, site);
+  if (access.space == Space::lds) {
     access_lds(pass);
   } else {
     access_global(pass);
@@ -953,8 +1021,7 @@ void RaceChecker::access(const machine::Wave& wave, const AccessEvent& access) {
   if (pass.incomplete.count != 0) {
     report_incomplete(wave, {access.pc, access.space, access.bytes, verb_of(access), pass.incomplete});
   }
-  if (access.writes && !access.is_atomic && !pass.lanes_are_apart && std::popcount(access.lanes) > 1)
-    check_lanes(findings_, wave, access);
+  if (access.writes && !access.is_atomic && std::popcount(access.lanes) > 1) check_lanes(findings_, wave, access);
 }
 
 /// A lane does an atomic on what it has loaded, in the same interval between barriers.

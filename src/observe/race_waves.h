@@ -110,6 +110,22 @@ struct WaveClock {
   std::vector<Moment> incomplete;
   uint32_t last_retried = 0;  ///< the site of a load that an atomic has followed
 
+  /// Begins another wave, which knows nothing yet. Keeps the memory of the one before.
+  void begin(const Knowledge& nothing) {
+    task = 0;
+    time = since_barrier = first_time;
+    know(nothing);
+    if (!pending.empty()) pending.clear();
+    loads_under_way = stores_under_way = false;
+    loads_since_invalidation = most_loads;
+    lds_under_way.clear();
+    global_sync.reset();
+    loads_of_atomics.clear();
+    incomplete.clear();
+    last_retried = 0;
+    found_.fill({});
+  }
+
   bool knows(Moment when) { return knows_at_once(when) || finds(when); }
   /// Whether it is known without looking further, as what it has itself done and what it has found lately.
   bool knows_at_once(Moment when) const {
@@ -202,6 +218,7 @@ struct GroupClocks {
   bool shares_caches = false;  ///< nothing has to be invalidated for its waves to see each other's stores
   bool is_clustered = false;   ///< what invalidates for the work-group does for its cluster
   const CacheHierarchy* caches = nullptr;
+  const Knowledge nothing = std::make_shared<const VectorClock>();
   std::vector<WaveClock> waves;
   /// What those know, and will know, who have arrived at a barrier.
   struct Arrived {
@@ -255,7 +272,6 @@ struct GroupClocks {
   }
   /// For another work-group.
   void reuse() {
-    waves.clear();
     arrived.clear();
     complete.clear();
     arrived_at_named.clear();
