@@ -31,13 +31,15 @@ class Worker {
   /// is free while the thread gets its processors back.
   void sleep(std::unique_lock<std::mutex>& lock);
 
-  /// Called with that mutex held. The thread wakes on another processor than `processor`, if it sleeps and may run on
-  /// any other.
+  /// Called with that mutex held: wakes the thread, on another processor than `processor` if it may run on any other.
   void wake(int processor);
+
+  /// Called with that mutex held: if the thread sleeps, it is to wake on another processor than this one, if it may run
+  /// on any other.
+  void keep_off(int processor);
 
  private:
   static constexpr int none = -1;
-  void keep_off(int processor);
 
   std::condition_variable woken_;
   bool asleep_ = false;

@@ -34,7 +34,7 @@ class WorkerTest : public testing::Test {
       thread_ = pthread_self();
       while (!stopping_) {
         ++slept_;
-        self.sleep(wanted_, lock);
+        self.sleep(lock);
         woke_on_ = sched_getcpu();
       }
     });
@@ -45,8 +45,8 @@ class WorkerTest : public testing::Test {
     {
       const std::lock_guard lock(mutex_);
       stopping_ = true;
+      worker_->wake(any);
     }
-    wanted_.notify_all();
     worker_.reset();
   }
   /// Looks without a pause, so that the thread that does is not off its processor.
@@ -63,14 +63,17 @@ class WorkerTest : public testing::Test {
   }
   void wake() {
     const unsigned before = slept_;
-    wanted_.notify_all();
+    {
+      const std::lock_guard lock(mutex_);
+      worker_->wake(any);
+    }
     await([&] { return slept_ != before; });
   }
 
+  static constexpr int any = -1;  ///< no processor to be kept off
   const cpu_set_t before_ = allowed(pthread_self());
   const int here_ = sched_getcpu();
   std::mutex mutex_;
-  std::condition_variable wanted_;
   pthread_t thread_{};
   std::atomic<unsigned> slept_ = 0;
   int woke_on_ = -1;
