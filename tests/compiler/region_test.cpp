@@ -1,6 +1,10 @@
 // Translated code against the interpreter: regions of vector instructions, straight on and in loops.
+#include <sys/mman.h>
+
+#include <algorithm>
 #include <array>
 #include <list>
+#include <random>
 
 #include "comparison.h"
 
@@ -594,6 +598,73 @@ TEST(Modifiers, HalvesSignsAndRanges) {
         .run();
     EXPECT_EQ(comparison.helper_calls(), 0u);
   }
+}
+
+/// Loads of lanes whose elements are near each other, in orders that no vector load has, up to an inaccessible page.
+TEST(Loads, NearEachOther) {
+  constexpr size_t page = 4096, pages = 3;
+  auto* const memory = static_cast<uint8_t*>(
+      mmap(nullptr, (pages + 1) * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(memory, MAP_FAILED);
+  ASSERT_EQ(mprotect(memory + pages * page, page, PROT_NONE), 0);
+  std::mt19937 random(3);
+  for (size_t i = 0; i < pages * page; ++i) memory[i] = static_cast<uint8_t>(random());
+  const std::string loads = R"(
+    global_load_dword v10, v[2:3], off
+    global_load_ushort v11, v[2:3], off
+    global_load_sbyte v12, v[2:3], off
+    global_load_dwordx2 v[14:15], v[2:3], off
+    global_load_short_d16_hi v16, v[2:3], off
+    global_load_dword v17, v4, s[8:9]
+    global_load_dword v18, v4, s[8:9] offset:-4
+    ds_read_b32 v19, v4
+    ds_read_u16 v20, v4 offset:2
+    ds_read_b64 v[22:23], v4
+    s_waitcnt vmcnt(0) lgkmcnt(0)
+)";
+  const std::string loop = "s_movk_i32 s4, 2\nagain:\n" + loads +
+                           "v_add_u32 v4, 4, v4\ns_sub_u32 s4, s4, 1\ns_cmp_lg_u32 s4, 0\ns_cbranch_scc1 again\n";
+  using Offset = uint32_t (*)(unsigned lane, unsigned noise);
+  constexpr Offset orders[] = {
+      [](unsigned lane, unsigned) { return lane % 4 * 4 + lane % 16 / 4 * 32 + lane / 16 * 144; },  // of structures
+      [](unsigned lane, unsigned noise) { return lane / 16 * 200 + (lane % 16 == 0 ? 0 : noise % 31 * 4); },
+      [](unsigned lane, unsigned noise) {
+        return lane / 16 * 128 + (lane % 16 == 0 ? 0 : noise % 63 * 2);
+      },  // to the end
+      [](unsigned lane, unsigned noise) {
+        return lane / 16 * 60 + (lane % 16 == 0 ? 0 : noise % 65 * 2);
+      },                                                                           // beyond it
+      [](unsigned lane, unsigned noise) { return lane / 16 * 60 + noise % 125; },  // odd, and before lane 0
+      [](unsigned lane, unsigned) { return lane / 16 * 128 + (15 - lane % 16) * 8; },
+      [](unsigned lane, unsigned) { return lane * 34 % 128 / 2 * 2; },
+  };
+  for (const std::string& code : {loads, loop}) {
+    for (const Offset order : orders) {
+      for (const size_t start : {size_t{64}, pages * page - 640, pages * page - 128 * 4 - 12, page - 300}) {
+        for (const uint64_t exec : {~uint64_t{0}, uint64_t{0x0001'FFFE'8421'7777}}) {
+          Comparison comparison(code);
+          comparison.with([&](WaveRunner& runner) {
+            std::mt19937 noise(5);
+            runner.wave().set_exec(exec);
+            runner.set_pair(8, memory + start);
+            for (unsigned i = 0; i < 4096; ++i) runner.lds()[i] = static_cast<uint8_t>(i * 7 + (i >> 8));
+            for (unsigned lane = 0; lane < 64; ++lane) {
+              const uint32_t offset = std::min<uint32_t>(order(lane, static_cast<unsigned>(noise())), 640 - 8 - 4);
+              runner.v(4)[lane] = std::min<uint32_t>(offset, static_cast<uint32_t>(pages * page - start - 12));
+            }
+            runner.set_rows(
+                2, [&](unsigned lane) { return reinterpret_cast<uint64_t>(memory + start) + runner.v(4)[lane]; });
+          });
+          comparison.run();
+          EXPECT_EQ(comparison.helper_calls(), 0u);
+          EXPECT_EQ(comparison.times_given_back(), 0u);
+          if (testing::Test::HasFailure())
+            FAIL() << "order " << std::ranges::find(orders, order) - orders << " from " << start;
+        }
+      }
+    }
+  }
+  munmap(memory, (pages + 1) * page);
 }
 
 /// GFX12: of bytes and halves, the offset is aligned and the base need not be.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include <llvm/IR/IntrinsicsX86.h>
+
 #include "compiler/analysis/varying_masks.h"
 #include "engine/prepare.h"
 #include "engine/vector.h"
@@ -181,6 +183,25 @@ llvm::Value* ValuLowering::are_in(llvm::Value* mask, llvm::Value* lanes) {
 }
 
 llvm::Value* ValuLowering::words_of(llvm::Value* row, llvm::Value* lanes, llvm::Value* valid) {
+  llvm::IRBuilder<>& ir = frame_.ir;
+  if (frame_.has_scatters) {
+    // Permutations of the row's vectors: a gather takes four times as long, and waits for stores to the row to retire.
+    const auto two_vectors = [&](unsigned first) {
+      const auto vector = [&](unsigned lane) {
+        return ir.CreateAlignedLoad(frame_.chunk(), frame_.at(row, lane * 4), llvm::Align(4));
+      };
+      return ir.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vpermi2var_d_512, {},
+                                {vector(first), lanes, vector(first + semantics::chunk_lanes)});
+    };
+    constexpr unsigned half = 2 * semantics::chunk_lanes;
+    llvm::Value* words = two_vectors(0);
+    if (frame_.wave_size() > half) {
+      llvm::Value* upper = ir.CreateAnd(lanes, llvm::ConstantInt::get(lanes->getType(), half));
+      llvm::Value* is_upper = ir.CreateICmpNE(upper, llvm::Constant::getNullValue(lanes->getType()));
+      words = ir.CreateSelect(is_upper, two_vectors(half), words);
+    }
+    return ir.CreateSelect(valid, words, llvm::Constant::getNullValue(frame_.chunk()));
+  }
   llvm::Value* addresses = frame_.ir.CreateInBoundsGEP(frame_.i32(), row, lanes);
   return frame_.ir.CreateMaskedGather(frame_.chunk(), addresses, llvm::Align(4), valid,
                                       llvm::Constant::getNullValue(frame_.chunk()));

@@ -148,6 +148,15 @@ class LaneAccess {
   Words load_neighbours(llvm::Value* address, unsigned bytes, bool sign_extend, llvm::Value* active);
   Words load_every_second(llvm::Value* address);
   Words load_equal(llvm::Value* address, unsigned bytes, bool sign_extend);
+  /// Bytes from a lane's element on: a window out of which load_near() takes elements.
+  static constexpr unsigned window_bytes = 128;
+  /// Lanes that share a window, of which the first one's element begins it.
+  enum class Sharing : uint8_t { all, halves };
+  llvm::Value* are_near(const Addresses& at, llvm::Value* lanes, unsigned bytes, Sharing sharing);
+  Words load_near(const Addresses& at, const semantics::MemoryAccess& access, llvm::Value* lanes, Sharing sharing,
+                  bool notes);
+  llvm::Value* offsets_in_window(llvm::Value* low, Sharing sharing);
+  llvm::Value* address_of(const Addresses& at, unsigned lane);
   Words load_anywhere(const Scattered& at, unsigned bytes, bool sign_extend, llvm::Value* lanes);
   void store_neighbours(llvm::Value* address, unsigned bytes, llvm::Value* active, const Words& data);
   void store_anywhere(const Scattered& at, unsigned bytes, llvm::Value* lanes, const Words& data);
@@ -155,6 +164,7 @@ class LaneAccess {
   llvm::Function* store_elements(unsigned bytes);
   llvm::Value* interleave(const Words& data, unsigned words);
   llvm::Value* every(llvm::Value* dwords, unsigned step, unsigned first);
+  llvm::Value* narrowed(llvm::Value* dwords, unsigned bytes, bool sign_extend);
 
   const AccessContext& context_;
   Frame& frame_;
