@@ -84,7 +84,8 @@ LaneAccess::Words LaneAccess::load_scattered(const MemoryAccess& access, const A
   ways.add_incoming(load_equal(pattern.address, access.bytes, access.sign_extend));
   ir().SetInsertPoint(anywhere);
   llvm::Value* lanes = inside(at, active);
-  if (frame_.has_scatters && access.bytes <= 8) {
+  // Not in LDS, where windows made gfx942's sgemm slower: they overlap several recent stores, which are not forwarded.
+  if (frame_.has_scatters && at.starts == nullptr && access.bytes <= 8) {
     for (const Sharing sharing : {Sharing::all, Sharing::halves}) {
       llvm::BasicBlock *near = block("near"), *others = block("others");
       ir().CreateCondBr(are_near(at, lanes, access.bytes, sharing), near, others);
@@ -155,7 +156,7 @@ LaneAccess::Words LaneAccess::load_near(const Addresses& at, const MemoryAccess&
     llvm::Value* address = address_of(at, lane);
     if (notes) frame_.bounds->note(frame_.bounds->offset(address));
     llvm::Value* begin = ir().CreateIntToPtr(address, frame_.pointer());
-    if (at.starts == nullptr) prefetch(begin, window_bytes / chunk_lanes, false);
+    prefetch(begin, window_bytes / chunk_lanes, false);
     return {ir().CreateAlignedLoad(words, begin, unaligned),
             ir().CreateAlignedLoad(words, frame_.at(begin, window_bytes / 2), unaligned)};
   };
