@@ -347,12 +347,23 @@ TEST_P(SchedulerTest, WorkGroupsInAChainLookSeldomWhenOneIsHeldUp) {
     if (wave.index == waves - 1) --under_way;
     return WaveState::ended;
   });
-  const auto ran = run(groups, waves * 64);
-  ASSERT_TRUE(ran) << ran.error().message;
-  EXPECT_EQ(ran->waves, rows);
-  if (GetParam() != 1) return;  // how often other threads look meanwhile depends on the host
-  EXPECT_LE(most_under_way, 4u);
-  EXPECT_LT(looked, (rows / held_up_every + 1) * 20'000);
+  // A host that takes the thread's processor away ends time slices early, so that more work-groups begin.
+  constexpr int most_attempts = 5;
+  for (int attempt = 1; attempt <= most_attempts; ++attempt) {
+    for (std::atomic<bool>& each : done) each = false;
+    looked = 0;
+    under_way = most_under_way = 0;
+    const auto ran = run(groups, waves * 64);
+    ASSERT_TRUE(ran) << ran.error().message;
+    EXPECT_EQ(ran->waves, rows);
+    if (GetParam() != 1) return;  // how often other threads look meanwhile depends on the host
+    constexpr unsigned enough_under_way = 4;
+    constexpr uint64_t enough_looked = (rows / held_up_every + 1) * 20'000;
+    if (most_under_way <= enough_under_way && looked < enough_looked) return;
+    if (attempt == most_attempts) {
+      ADD_FAILURE() << most_under_way << " work-groups were under way at once, which looked " << looked << " times";
+    }
+  }
 }
 
 TEST_P(SchedulerTest, AWorkGroupAmongManyShortOnesMayWaitForThoseBehindIt) {
