@@ -10,7 +10,7 @@
 
 namespace Atoll::bench {
 
-/// What the elements of a buffer are.
+/// The element type of a buffer.
 enum class Elements : uint8_t { words, floats, doubles };
 
 /// One argument of a kernel: a buffer with its initial contents, or the bytes of a number.

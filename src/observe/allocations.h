@@ -85,7 +85,7 @@ class Allocations {
   std::optional<Block> find(uint64_t address) const;
   /// The live one nearest to an address, within `reach` bytes.
   std::optional<Block> nearest(uint64_t address, uint64_t reach) const;
-  /// What neither the program nor a stream has freed.
+  /// Returns the blocks that neither the program nor a stream has freed.
   std::vector<Block> live() const;
 
  private:

@@ -61,11 +61,12 @@ struct LdsRowFunctions {
   /// Performs an ordinary access if its wave knows of everything before it, and no atomic has accessed the dwords.
   LdsPass (*pass_access)(const LdsRows& rows, const machine::AccessEvent& access, const LdsLimits& limits,
                          const Mark& mark);
-  /// The same of an atomic. The wave's own reads from `since` on are looked at more closely.
+  /// Performs an ordinary atomic on the same condition. The wave's own reads from `since` on are looked at more
+  /// closely.
   LdsPass (*pass_atomic)(const LdsRows& rows, const machine::AccessEvent& access, const LdsLimits& limits,
                          const Mark& mark, uint32_t since);
 };
-/// Those of the level in use.
+/// Returns the functions of the host vector level in use.
 const LdsRowFunctions& lds_row_functions();
 
 }  // namespace Atoll::observe

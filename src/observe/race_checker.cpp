@@ -801,7 +801,7 @@ size_t RaceChecker::access_block(Pass& pass, CellBlock& block, uint64_t address,
                      });
 }
 
-/// The same of LDS.
+/// Checks an ordinary access to LDS.
 LdsPass RaceChecker::pass_lds(GroupClocks& group, WaveClock& clock, const AccessEvent& access,
                               const GroupClocks::RecentSite& site) {
   const bool may_be_atomic = access.writes ? access.instruction.scope != 0 || !group.lds_releases.empty() : site.spins;

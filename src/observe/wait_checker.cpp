@@ -102,7 +102,7 @@ std::string scalar_name(unsigned number) {
   return fmt::format("scalar register {}", number);
 }
 
-/// Registers that a wave has, or may ask for.
+/// Returns how many registers of each file a wave has, or may ask for.
 RegisterFiles allocated_registers(const machine::Wave& wave) {
   const auto& kernel = wave.work_group->dispatch->kernel;
   const bool is_dynamic = kernel != nullptr && kernel->descriptor.dynamic_vgprs;

@@ -150,7 +150,7 @@ constexpr bool may_be_denormal(unsigned least_of_a, unsigned least_of_b) {
   return least_of_a + least_of_b < Format<T>::bias + 1 + 2 * Format<T>::fraction_bits;
 }
 
-/// What the host does with denormals meanwhile. Other exceptions are as before.
+/// Sets the handling of denormals in MXCSR, and restores MXCSR at its end. Other exceptions are as before.
 class DenormalScope {
  public:
   DenormalScope() = default;
@@ -262,7 +262,7 @@ template <typename T>
   return sign | static_cast<Word>(word >= F::exponent ? Wide{F::exponent} : word);
 }
 
-/// The same for some lanes of doubles. The results of the others are in `usual`.
+/// Does fused_in_integers() for some lanes of doubles. The results of the others are in `usual`.
 [[gnu::noinline]] inline F64 fused_in_integers(I64 lanes, F64 a, F64 b, F64 c, F64 usual) {
   const U64 a_bits = bits<U64>(a), b_bits = bits<U64>(b), c_bits = bits<U64>(c);
   U64 result = bits<U64>(usual);

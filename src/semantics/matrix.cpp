@@ -640,7 +640,8 @@ void do_stripe_of_chain(std::span<const MatrixFactors> chain, Place place, const
       });
 }
 
-/// The same with denormals flushed. Returns false if a sum is too small in the meantime; D is as before then.
+/// Does do_stripe_of_chain() with denormals flushed. Returns false if a sum is too small in the meantime; D is as
+/// before then.
 template <unsigned columns, unsigned depth>
 [[gnu::noinline]] bool do_flushed_stripe_of_chain(std::span<const MatrixFactors> chain, Place place,
                                                   const Target& target, const FlushedChain<F32>& flushed) {

@@ -15,7 +15,7 @@ namespace Atoll::semantics {
 /// function of all these addresses that does it whatever the lanes are.
 extern "C" void rare_lanes_single(void* result, uint16_t rare, const void* careful, ...);
 extern "C" void rare_lanes_double(void* result, uint16_t rare, const void* careful, ...);
-/// Of words with two halves each: rare are those with a NaN in the result. `rare` is not used.
+/// Marks words of two halves, of which those with a NaN in the result are rare. `rare` is not used.
 extern "C" void rare_lanes_half_pair(void* result, uint16_t rare, const void* careful, ...);
 #endif
 

@@ -199,7 +199,7 @@ llvm::Value* Segment::any_rare(llvm::IRBuilder<>& ir, Look which) const {
     if (call == nullptr || looks_.at(call) != which) continue;
     const Mark mark(call);
     if (mark.is_at_half_nans()) {
-      // Of several results, the largest magnitudes: those of NaNs are above all others.
+      // Keeps the largest magnitudes of several results: those of NaNs are above all others.
       llvm::Value*& largest = half_magnitudes_of[mark.active()];
       llvm::Value* magnitudes = half_magnitudes(ir, mark.usual());
       largest = largest == nullptr ? magnitudes : ir.CreateBinaryIntrinsic(llvm::Intrinsic::smax, largest, magnitudes);
