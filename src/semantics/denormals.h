@@ -102,13 +102,16 @@ template <typename T>
   return bits<F32>(select(convert<I32>(I64(tiny)) != 0, rounded | sign, bits<U32>(usual)));
 }
 
-/// A quick test of many numbers for denormals, to which zeros are one.
+/// Whether there is a denormal among many numbers.
 template <typename T>
 class LeastSize {
  public:
   using Bits = BitsOf<T>;
-  [[gnu::always_inline]] void add(T a) { least_ = __builtin_elementwise_min(least_, bits<Bits>(a) + bits<Bits>(a)); }
-  [[gnu::always_inline]] bool may_be_denormal() const { return any(least_ < ChainFormat<T>::unit * 2); }
+  /// Without the sign; 0 becomes the largest.
+  [[gnu::always_inline]] void add(T a) {
+    least_ = __builtin_elementwise_min(least_, bits<Bits>(a) + bits<Bits>(a) - 1);
+  }
+  [[gnu::always_inline]] bool has_denormal() const { return any(least_ < ChainFormat<T>::unit * 2 - 1); }
 
  private:
   Bits least_ = ~Bits(0);
@@ -485,14 +488,8 @@ template <typename T, typename Layout, typename Step>
 inline void add_chain(const Layout& layout, std::span<const Step> steps, bool is_exact, DenormalScope& scope, T* sums) {
   LeastSize<T> least_c;
   for (unsigned i = 0; i < Layout::sums; ++i) least_c.add(sums[i]);
-  const auto has_denormal_c = [&] {
-    for (unsigned i = 0; i < Layout::sums; ++i) {
-      if (any_denormal(sums[i])) return true;
-    }
-    return false;
-  };
   scope.flush_results();
-  if (is_exact && (!least_c.may_be_denormal() || !has_denormal_c())) {
+  if (is_exact && !least_c.has_denormal()) {
     T before[Layout::sums];
     std::memcpy(before, sums, sizeof before);
     add_steps<T, false>(layout, steps, sums);

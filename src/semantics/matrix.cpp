@@ -192,14 +192,7 @@ bool rows_have_denormal(const Row* rows, unsigned count) {
   for (unsigned i = 0; i < count; ++i) {
     for (unsigned lane = 0; lane < wave_lanes; lane += chunk_lanes) least.add(load<F32>(&rows[i][lane]));
   }
-  if (!least.may_be_denormal()) [[likely]]
-    return false;
-  for (unsigned i = 0; i < count; ++i) {
-    for (unsigned lane = 0; lane < wave_lanes; lane += chunk_lanes) {
-      if (any_denormal(load<F32>(&rows[i][lane]))) return true;
-    }
-  }
-  return false;
+  return least.has_denormal();
 }
 
 /// Whether C, in registers or the constant, has a denormal.
