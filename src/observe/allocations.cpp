@@ -54,6 +54,10 @@ void Allocations::release_all() {
 void Allocations::add(Block block) {
   block.reserved = std::max(block.reserved, block.size);
   const std::unique_lock lock(mutex_);
+  insert(std::move(block));
+}
+
+void Allocations::insert(Block block) {
   erase_overlapping(block.begin, block.begin + block.reserved);
   const uint64_t begin = block.begin;
   blocks_.insert_or_assign(begin, Entry{.block = std::move(block), .release = {}});
@@ -136,8 +140,7 @@ void Allocations::add_suballocation(Block block) {
     if (before.begin + before.reserved <= begin) break;
     if (!before.is_suballocation) return;
   }
-  erase_overlapping(begin, end);
-  blocks_.insert_or_assign(begin, Entry{.block = std::move(block), .release = {}});
+  insert(std::move(block));
 }
 
 /// Lets the oldest go that are more than are kept.

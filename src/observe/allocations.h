@@ -95,6 +95,8 @@ class Allocations {
   };
   using Map = std::map<uint64_t, Entry>;
 
+  /// Adds a block in place of those that it overlaps, with the mutex held.
+  void insert(Block block);
   void erase_overlapping(uint64_t begin, uint64_t end);
   void trim(std::vector<std::function<void()>>& released);
 

@@ -224,10 +224,7 @@ class MemoryChecker final : public Checker {
     block.reserved = memory.reserved;
     block.function = memory.function;
     block.allocated = HostStack::here();
-    if (tells_leaks_) {
-      const std::lock_guard lock(last_mutex_);
-      last_of_caller_[block.allocated.hash_of_caller()] = block.allocated.hash();
-    }
+    note_last_of_caller(block.allocated);
     allocations_.add(std::move(block));
   }
 
@@ -264,10 +261,7 @@ class MemoryChecker final : public Checker {
     block.function = function;
     block.allocated = stack;
     block.reserved = (bytes + pool_alignment - 1) / pool_alignment * pool_alignment;
-    if (tells_leaks_) {
-      const std::lock_guard lock(last_mutex_);
-      last_of_caller_[stack.hash_of_caller()] = stack.hash();
-    }
+    note_last_of_caller(stack);
     allocations_.add_suballocation(std::move(block));
   }
   void freed_in_stream(uint64_t address, std::string_view function) override {
@@ -289,6 +283,12 @@ class MemoryChecker final : public Checker {
   void forget() override { allocations_.release_all(); }
 
  private:
+  void note_last_of_caller(const HostStack& stack) {
+    if (!tells_leaks_) return;
+    const std::lock_guard lock(last_mutex_);
+    last_of_caller_[stack.hash_of_caller()] = stack.hash();
+  }
+
   template <typename Inside>
   static Culprit culprits(const AccessEvent& access, const Inside& inside) {
     Culprit culprit;

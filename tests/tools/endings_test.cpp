@@ -146,7 +146,7 @@ TEST_F(Endings, NothingIsLeftBehind) {
   };
   const std::set<std::string> before = runs();
   for (const char* way : {"return", "_exit", "SIGKILL", "execv"}) run("--stats", way);
-  // Those of other tests that run at the same time vanish, too, when these end.
+  // Other tests have directories at the same time, and remove them when they end.
   std::set<std::string> left = runs();
   std::erase_if(left, [&](const std::string& directory) { return before.contains(directory); });
   constexpr int most_looks = 600;
