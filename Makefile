@@ -15,8 +15,8 @@
 #   make test-python  a Python program that compiles a kernel by hiprtc, launches it and checks the result, through ctypes
 #   make test-levels  what make test leaves out: tests and HIP programs at the host's narrower levels of vector
 #                   instructions, and checkers on a second GPU; of both it runs a sample
-#   make test-processors  what make test leaves out of the comparisons with LLVM: processors that share an instruction set
-#                   with one that is compared
+#   make test-processors  what make test leaves out: comparisons with LLVM of processors that share an instruction set with
+#                   one that is compared, and HIP programs on six more GPUs
 #   make bench      measures against pocl and native code on this host; rewrites docs/performance.md
 #   make sweep      a long comparison of disassembler and assembler with LLVM's: every opcode of every processor
 #                   from GFX6 to GFX12.5

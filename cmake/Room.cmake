@@ -171,41 +171,48 @@ endforeach()
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${file})
 endfunction()
 
-# Tests are compiled more often than they run for long: with fewer optimizations, which saves a quarter of the time.
-function(atoll_test_optimization target)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+# Tests are compiled more often than they run for long: with fewer optimizations, which saves a quarter of the time. Tests
+# that only run commands or call a shared library compile without any, which saves a third of the rest.
+function(atoll_test_optimization target level)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O${level}>)
 endfunction()
 
-# Reading GoogleTest's headers takes half of the time of compiling an average test. They are read once for all tests, by
-# the target test_headers; that is a program, as code for programs and for libraries cannot share them.
-function(atoll_precompile_for_tests name)
+# Reading GoogleTest's headers takes half of the time of compiling an average test. They are read once for all tests of an
+# optimization level, by the target test_headers_LEVEL; that is a program, as code for programs and for libraries cannot share
+# them.
+function(atoll_precompile_for_tests name level)
   if(NOT ATOLL_PRECOMPILED_HEADERS)
     return()
   endif()
-  if(NOT TARGET test_headers)
+  set(headers test_headers_${level})
+  if(NOT TARGET ${headers})
     file(WRITE ${CMAKE_BINARY_DIR}/test_headers.cpp "int main() {}\n")
-    add_executable(test_headers EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/test_headers.cpp)
-    target_link_libraries(test_headers PRIVATE atoll_fmt GTest::gtest GTest::gmock)
-    atoll_warnings(test_headers)
-    atoll_test_optimization(test_headers)
-    target_precompile_headers(test_headers PRIVATE ${ATOLL_COMMON_HEADERS} <gmock/gmock.h> <gtest/gtest.h>)
+    add_executable(${headers} EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/test_headers.cpp)
+    target_link_libraries(${headers} PRIVATE atoll_fmt GTest::gtest GTest::gmock)
+    atoll_warnings(${headers})
+    atoll_test_optimization(${headers} ${level})
+    target_precompile_headers(${headers} PRIVATE ${ATOLL_COMMON_HEADERS} <gmock/gmock.h> <gtest/gtest.h>)
   endif()
-  target_precompile_headers(${name} REUSE_FROM test_headers)
+  target_precompile_headers(${name} REUSE_FROM ${headers})
 endfunction()
 
-# atoll_test(NAME [ENGINES] [SOURCES ...] [USES ...] [LEVELS FILTER] [PROCESSORS PATTERN]): a GoogleTest executable, each
-# of its tests known to ctest; with ENGINES, once for each engine. Those of the filter are run once more, by each engine, for each other level
-# of vector instructions that the host has: one of these runs for every other test, in turn, and all with
-# make test-levels. Of those that match the pattern, only the sampled processors' run without being asked for (with
-# ENGINES, that is so for the compiled engine only); the others with make test-processors.
+# atoll_test(NAME [ENGINES] [UNOPTIMIZED] [SOURCES ...] [USES ...] [LEVELS FILTER] [PROCESSORS PATTERN]) adds a GoogleTest
+# executable and each of its tests to ctest; with ENGINES, once for each engine. Tests that match FILTER run once more, by each
+# engine, for each other level of vector instructions that the host has: `make test` runs every other of these, in turn, and
+# make test-levels all. Of tests that match PATTERN, `make test` runs those of the sampled processors (with ENGINES, that
+# holds for the compiled engine only), and make test-processors the others.
 function(atoll_test name)
-  cmake_parse_arguments(TEST "ENGINES" "LEVELS;PROCESSORS" "SOURCES;USES" ${ARGN})
+  cmake_parse_arguments(TEST "ENGINES;UNOPTIMIZED" "LEVELS;PROCESSORS" "SOURCES;USES" ${ARGN})
+  set(optimization 1)
+  if(TEST_UNOPTIMIZED)
+    set(optimization 0)
+  endif()
   add_executable(${name} ${TEST_SOURCES})
   target_link_libraries(${name} PRIVATE ${TEST_USES} GTest::gtest GTest::gmock GTest::gtest_main)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   atoll_warnings(${name})
-  atoll_test_optimization(${name})
-  atoll_precompile_for_tests(${name})
+  atoll_test_optimization(${name} ${optimization})
+  atoll_precompile_for_tests(${name} ${optimization})
   if(TEST_ENGINES)
     add_dependencies(${name} atoll-compiler)
     gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 TEST_LIST ${name}_interpreter TEST_PREFIX interpreter.)
