@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "library/kernel_names.h"
-#include "machine/source_lines.h"
+#include "debug_info/line_table.h"
 #include "object/code_object.h"
 #include "object/elf_file.h"
 
@@ -47,16 +47,16 @@ class SourceListing {
   explicit SourceListing(std::span<const uint8_t> code_object) {
     // The addresses of a relocatable's line table are not known before it is linked.
     const auto file = object::read_elf_file(code_object);
-    if (file && file->header.e_type != ET_REL) ranges_ = machine::source_ranges(code_object);
+    if (file && file->header.e_type != ET_REL) ranges_ = debug_info::source_ranges(code_object);
   }
 
   void begin_section() { last_ = nullptr; }
 
   /// Appends "; file:line" and the line's text if the instruction is of another line than the one before it.
   void append(std::string& out, uint64_t address) {
-    auto above = std::ranges::upper_bound(ranges_, address, {}, &machine::SourceRange::begin);
+    auto above = std::ranges::upper_bound(ranges_, address, {}, &debug_info::SourceRange::begin);
     if (above == ranges_.begin()) return;
-    const machine::SourceRange& range = *--above;
+    const debug_info::SourceRange& range = *--above;
     if (address >= range.end || (last_ != nullptr && last_->line == range.line && last_->file == range.file)) return;
     last_ = &range;
     out += fmt::format("; {}:{}\n", range.file, range.line);
@@ -74,8 +74,8 @@ class SourceListing {
     return known->second;
   }
 
-  std::vector<machine::SourceRange> ranges_;
-  const machine::SourceRange* last_ = nullptr;
+  std::vector<debug_info::SourceRange> ranges_;
+  const debug_info::SourceRange* last_ = nullptr;
   std::unordered_map<std::string, std::vector<std::string>> files_;
 };
 

@@ -20,7 +20,7 @@
 #include "machine/gpu.h"
 #include "machine/host_address.h"
 #include "machine/initial_state.h"
-#include "machine/inlined_calls.h"
+#include "debug_info/inlined_calls.h"
 #include "semantics/memory_access.h"
 #include "support/demangle.h"
 
@@ -232,7 +232,7 @@ std::string place_of(uint64_t pc, const Wave& wave, const Gpu& gpu) {
   const auto instruction = instruction_at(code.get(), pc, gpu.processor(), wave.wave_size);
   std::string text = instruction ? isa::print(*instruction, gpu.processor()) : raw_words(code.get(), pc);
   text += fmt::format("{}(at {:#x})", text.empty() ? "" : "  ", pc);
-  const std::string source = code ? user_line_at(code->file(), pc - code->base()) : std::string();
+  const std::string source = code ? debug_info::user_line_at(code->file(), pc - code->base()) : std::string();
   return source.empty() ? text : text + "  " + source;
 }
 
@@ -350,7 +350,7 @@ FaultReport report_fault(const Wave& wave) {
   if (code) {
     report.function = support::demangled(std::string(code->function_at(fault.pc)));
     if (report.function == report.kernel) report.function.clear();
-    report.source = user_line_at(code->file(), fault.pc - code->base());
+    report.source = debug_info::user_line_at(code->file(), fault.pc - code->base());
   }
   if (fault.kind == Fault::Kind::memory) {
     // The host says nothing of accesses to addresses that are not canonical.

@@ -16,7 +16,7 @@
 #include <fmt/format.h>
 
 #include "machine/address_range.h"
-#include "machine/inlined_calls.h"
+#include "debug_info/inlined_calls.h"
 #include "observe/python_stack.h"
 #include "support/bytes.h"
 #include "support/demangle.h"
@@ -97,7 +97,7 @@ Frame frame_at(void* address) {
     if (offset - begin < function.first) frame.function = function.second;
   }
   frame.function = support::demangled(frame.function);
-  if (module.file) frame.line = machine::user_line_at(module.file->bytes(), offset);
+  if (module.file) frame.line = debug_info::user_line_at(module.file->bytes(), offset);
   return frame;
 }
 
@@ -214,7 +214,7 @@ HostFrames describe(const HostStack& stack) {
     if (frame.module.starts_with("libc.so") || frame.module.starts_with("ld-linux")) break;
     if (frame.function == "_start") break;
     // A template of HIP's headers that was not inlined; its caller follows.
-    if (result.frames.empty() && machine::is_system_place(frame.line)) continue;
+    if (result.frames.empty() && debug_info::is_system_place(frame.line)) continue;
     if (is_python && is_python_interpreter(frame.module)) break;
     if (is_python && frame.line.empty()) continue;  // an extension module
     if (result.frames.empty()) {

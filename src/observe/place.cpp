@@ -8,7 +8,7 @@
 #include "machine/dispatch.h"
 #include "machine/gpu.h"
 #include "machine/initial_state.h"
-#include "machine/inlined_calls.h"
+#include "debug_info/inlined_calls.h"
 #include "support/demangle.h"
 
 namespace Atoll::observe {
@@ -36,7 +36,7 @@ void set_code_place(Finding& finding, const machine::Gpu& gpu, uint64_t pc, unsi
   if (instruction) finding.instruction = isa::print(*instruction, processor);
   finding.function = support::demangled(std::string(code->function_at(pc)));
   if (finding.function == finding.kernel) finding.function.clear();
-  finding.source = SourcePlace::parse(machine::user_line_at(code->file(), pc - code->base()));
+  finding.source = SourcePlace::parse(debug_info::user_line_at(code->file(), pc - code->base()));
   finding.source_text = text_around(finding.source);
 }
 

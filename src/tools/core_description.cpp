@@ -12,7 +12,7 @@
 #include "isa/print.h"
 #include "library/kernel_names.h"
 #include "machine/aql.h"
-#include "machine/inlined_calls.h"
+#include "debug_info/inlined_calls.h"
 #include "object/code_object.h"
 #include "object/gpu_core.h"
 #include "support/bytes.h"
@@ -162,7 +162,7 @@ class Description {
       const auto above = std::ranges::upper_bound(object.functions, offset, {}, &object::Symbol::value);
       if (above != object.functions.begin() && offset - std::prev(above)->value < std::prev(above)->size)
         out["function"] = demangled(text(std::prev(above)->name));
-      if (std::string line = machine::user_line_at(core_.codes[*code].file, offset); !line.empty())
+      if (std::string line = debug_info::user_line_at(core_.codes[*code].file, offset); !line.empty())
         out["source"] = text(line);
     }
     for (uint64_t bytes = longest; bytes != 0; bytes -= 4) {

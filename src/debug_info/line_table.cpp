@@ -1,5 +1,5 @@
-// machine: the DWARF line table of a code object's file. See source_lines.h.
-#include "machine/source_lines.h"
+// debug_info: the line number program's state machine, and the file and directory tables of its header.
+#include "debug_info/line_table.h"
 
 #include <algorithm>
 #include <optional>
@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "machine/dwarf_reader.h"
+#include "debug_info/dwarf_reader.h"
 
-namespace Atoll::machine {
+namespace Atoll::debug_info {
 
 namespace {
 
@@ -315,4 +315,4 @@ std::string source_place(Bytes file, uint64_t line_table, uint64_t number, uint6
   return unit ? place(unit->table, number, line, column) : std::string();
 }
 
-}  // namespace Atoll::machine
+}  // namespace Atoll::debug_info

@@ -1,5 +1,5 @@
-// machine: reading DWARF: sections of an ELF file, and a cursor over what is in them. Whatever is missing or damaged
-// reads as nothing.
+// debug_info: finds DWARF sections in an ELF file and reads their values. Missing or damaged data reads as zeros or as
+// empty text.
 #pragma once
 
 #include <elf.h>
@@ -10,11 +10,11 @@
 #include <span>
 #include <string_view>
 
-namespace Atoll::machine::dwarf {
+namespace Atoll::debug_info::dwarf {
 
 using Bytes = std::span<const uint8_t>;
 
-/// The part of `bytes` that is asked for, or as much of it as there is.
+/// Returns the requested part of `bytes`, cut off at their end.
 inline Bytes part(Bytes bytes, uint64_t offset, uint64_t size) {
   if (offset > bytes.size()) return {};
   return bytes.subspan(offset, std::min<uint64_t>(size, bytes.size() - offset));
@@ -35,7 +35,7 @@ inline std::string_view text_at(Bytes bytes, uint64_t offset) {
   return {start, strnlen(start, rest.size())};
 }
 
-/// The contents of a section; empty when there is no such.
+/// Returns the contents of the section of that name, or no bytes if the file has none.
 inline Bytes section(Bytes file, std::string_view wanted) {
   Elf64_Ehdr header;
   if (!read_at(file, 0, header) || header.e_shentsize != sizeof(Elf64_Shdr)) return {};
@@ -108,7 +108,7 @@ class Reader {
   bool ok_ = true;
 };
 
-/// How the value of an attribute is written (DWARF 5, section 7.5.6).
+/// Encodings of attribute values (DWARF 5, section 7.5.6).
 enum Form : uint64_t {
   form_addr = 0x01,
   form_block2 = 0x03,
@@ -155,8 +155,8 @@ enum Form : uint64_t {
   form_addrx4,
 };
 
-/// A value that is a number, or 0 of one that is not; false for a form that is not known, after which nothing more can
-/// be read.
+/// Reads a value into `value`, which becomes 0 if the form is not numeric. Returns false for an unknown form: its size is
+/// unknown too, so the rest of the entry cannot be read.
 bool read_value(Reader& reader, uint64_t form, bool dwarf64, uint64_t& value);
 
 /// A unit of .debug_info or .debug_line (DWARF 5, section 7.4).
@@ -167,4 +167,4 @@ struct Unit {
 };
 Unit first_unit(Bytes section);
 
-}  // namespace Atoll::machine::dwarf
+}  // namespace Atoll::debug_info::dwarf

@@ -1,14 +1,14 @@
-// machine: see inlined_calls.h.
-#include "machine/inlined_calls.h"
+// debug_info: the walk over the entries of one unit of .debug_info.
+#include "debug_info/inlined_calls.h"
 
 #include <algorithm>
 #include <map>
 #include <optional>
 
-#include "machine/dwarf_reader.h"
-#include "machine/source_lines.h"
+#include "debug_info/dwarf_reader.h"
+#include "debug_info/line_table.h"
 
-namespace Atoll::machine {
+namespace Atoll::debug_info {
 
 namespace {
 
@@ -291,4 +291,4 @@ std::string user_line_at(Bytes file, uint64_t address) {
   return line;
 }
 
-}  // namespace Atoll::machine
+}  // namespace Atoll::debug_info

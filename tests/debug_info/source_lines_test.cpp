@@ -1,15 +1,15 @@
 // Source lines against llvm-symbolizer, for the same code object compiled with each DWARF version.
-#include "machine/source_lines.h"
+#include "debug_info/line_table.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
 
-#include "machine/inlined_calls.h"
+#include "debug_info/inlined_calls.h"
 #include "support/command.h"
 
-namespace Atoll::machine {
+namespace Atoll::debug_info {
 namespace {
 
 constexpr const char* source = R"(
@@ -150,4 +150,4 @@ TEST(SourceLines, DamagedFilesYieldNothingOrSomethingButNoCrash) {
 }
 
 }  // namespace
-}  // namespace Atoll::machine
+}  // namespace Atoll::debug_info

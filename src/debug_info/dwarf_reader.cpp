@@ -1,7 +1,7 @@
-// machine: see dwarf_reader.h.
-#include "machine/dwarf_reader.h"
+// debug_info: the size and value of each form, and the header of a unit.
+#include "debug_info/dwarf_reader.h"
 
-namespace Atoll::machine::dwarf {
+namespace Atoll::debug_info::dwarf {
 
 bool read_value(Reader& reader, uint64_t form, bool dwarf64, uint64_t& value) {
   value = 0;
@@ -98,4 +98,4 @@ Unit first_unit(Bytes section) {
   return unit;
 }
 
-}  // namespace Atoll::machine::dwarf
+}  // namespace Atoll::debug_info::dwarf
