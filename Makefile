@@ -164,7 +164,7 @@ tested-instructions:
 
 format:
 	scripts/install-dependencies develop
-	git ls-files '*.h' '*.cpp' '*.hip' '*.cl' | xargs clang-format-19 -i
+	git ls-files '*.h' '*.cpp' | xargs clang-format-19 -i
 
 clean:
 	rm -rf build build-*

@@ -155,8 +155,8 @@ enum Form : uint64_t {
   form_addrx4,
 };
 
-/// Reads a value into `value`, which becomes 0 if the form is not numeric. Returns false for an unknown form: its size is
-/// unknown too, so the rest of the entry cannot be read.
+/// Reads a value into `value`, which becomes 0 if the form is not numeric. Returns false for an unknown form: its size
+/// is unknown too, so the rest of the entry cannot be read.
 bool read_value(Reader& reader, uint64_t form, bool dwarf64, uint64_t& value);
 
 /// A unit of .debug_info or .debug_line (DWARF 5, section 7.4).

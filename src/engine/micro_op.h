@@ -154,7 +154,8 @@ struct alignas(64) Run {
   uint64_t limit = 0;                                       ///< at which a branch gives the wave back
   bool resume = false;              ///< the chain ended only to go on in another way (register_index.h)
   bool fallback_completed = false;  ///< an interpreter fallback has been executed (compiled/interpreter_fallback.h)
-  /// Of translated code that may fault and runs a chunk of lanes ahead of the others: which one (compiled/region.h).
+  /// Of translated code that may fault and runs a chunk of lanes ahead of the others: which one
+  /// (compiler/lowering/region.h).
   uint8_t chunk = no_chunk;
   /// Which waves may follow in translated code when this one has ended; null: none.
   machine::WaveSeries* series = nullptr;

@@ -5,6 +5,8 @@
 // Source: hsa_api_trace.h of ROCm 7.2.
 #pragma once
 
+// clang-format off: one function to a line
+
 #define ATOLL_HSA_CORE_FUNCTIONS(F) \
   F(hsa_init) \
   F(hsa_shut_down) \

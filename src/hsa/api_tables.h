@@ -1,6 +1,6 @@
 // hsa: the tables of function pointers that the runtime hands to tools (profilers, tracers), which may replace any
 // entry: every call of a program's goes through them (entry_points.cpp). Layout and versions are those of
-// hsa_api_trace.h of ROCm 7.2, for tools are compiled with that; tests/hsa/api_tables_test.cpp compares the two.
+// hsa_api_trace.h of ROCm 7.2, for tools are compiled with that; tests/hsa/tools_test.cpp compares the two.
 #pragma once
 
 #include <hsa/hsa.h>

@@ -1,7 +1,7 @@
 // hsa: what ROCm 7.2's headers of the extensions declare and those of ROCm 5.2, with which Atoll is built, do not:
 // samplers with an addressing mode for each axis, PC sampling, coordinates of hardware counters.
 // Source: hsa_ext_image.h, hsa_ven_amd_pc_sampling.h, hsa_ven_amd_aqlprofile.h of ROCm 7.2;
-// tests/hsa/api_tables_test.cpp compares the layouts.
+// tests/hsa/extensions_test.cpp compares the layouts.
 #pragma once
 
 #include <hsa/hsa.h>

@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "library/kernel_names.h"
 #include "debug_info/line_table.h"
+#include "library/kernel_names.h"
 #include "object/code_object.h"
 #include "object/elf_file.h"
 

@@ -1,7 +1,7 @@
 // library: what `atoll eval` takes as the state that its code begins with: DESTINATION=VALUE.
 //
-// A value is read in two steps, as what it becomes depends on where it goes: parse_assignment() takes the text apart
-// and finds its mistakes, elements_of() makes the bits for one lane, or for one element of memory.
+// Values are read in two steps, since their bits depend on the destination. parse_assignment() parses the text and
+// reports its mistakes. bytes_of_item() yields the bits for one lane or for one element of memory.
 #pragma once
 
 #include <cstdint>

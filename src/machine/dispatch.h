@@ -41,7 +41,7 @@ struct KernelStatistics {
   double seconds = 0;
 };
 
-/// A fault with everything that its report says (DESIGN.md, principle 5).
+/// A fault with everything that its report shows.
 struct FaultReport {
   Fault fault;
   std::string kernel;       ///< name, demangled

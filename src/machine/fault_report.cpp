@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "debug_info/inlined_calls.h"
 #include "isa/decode.h"
 #include "isa/effects.h"
 #include "isa/print.h"
@@ -20,7 +21,6 @@
 #include "machine/gpu.h"
 #include "machine/host_address.h"
 #include "machine/initial_state.h"
-#include "debug_info/inlined_calls.h"
 #include "semantics/memory_access.h"
 #include "support/demangle.h"
 

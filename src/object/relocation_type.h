@@ -29,11 +29,21 @@ enum RelocationType : uint32_t {
 
 /// "R_AMDGPU_REL32_LO", or "" for a number that is none.
 constexpr std::string_view relocation_name(uint32_t type) {
-  constexpr std::string_view names[] = {"R_AMDGPU_NONE",          "R_AMDGPU_ABS32_LO", "R_AMDGPU_ABS32_HI",
-                                        "R_AMDGPU_ABS64",         "R_AMDGPU_REL32",    "R_AMDGPU_REL64",
-                                        "R_AMDGPU_ABS32",         "R_AMDGPU_GOTPCREL", "R_AMDGPU_GOTPCREL32_LO",
-                                        "R_AMDGPU_GOTPCREL32_HI", "R_AMDGPU_REL32_LO", "R_AMDGPU_REL32_HI",
-                                        "",                       "R_AMDGPU_RELATIVE64", "R_AMDGPU_REL16"};
+  constexpr std::string_view names[] = {"R_AMDGPU_NONE",
+                                        "R_AMDGPU_ABS32_LO",
+                                        "R_AMDGPU_ABS32_HI",
+                                        "R_AMDGPU_ABS64",
+                                        "R_AMDGPU_REL32",
+                                        "R_AMDGPU_REL64",
+                                        "R_AMDGPU_ABS32",
+                                        "R_AMDGPU_GOTPCREL",
+                                        "R_AMDGPU_GOTPCREL32_LO",
+                                        "R_AMDGPU_GOTPCREL32_HI",
+                                        "R_AMDGPU_REL32_LO",
+                                        "R_AMDGPU_REL32_HI",
+                                        "",
+                                        "R_AMDGPU_RELATIVE64",
+                                        "R_AMDGPU_REL16"};
   return type < std::size(names) ? names[type] : std::string_view();
 }
 

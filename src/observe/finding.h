@@ -14,7 +14,7 @@ struct SourcePlace {
   std::string file;  ///< empty: unknown
   uint32_t line = 0, column = 0;
 
-  /// Of "dir/file.hip:12:5" or "dir/file.hip:12", as machine/source_lines.h has it.
+  /// Parses "dir/file.hip:12:5" or "dir/file.hip:12", the form of debug_info/line_table.h.
   static SourcePlace parse(const std::string& text);
   std::string to_string() const;
 };

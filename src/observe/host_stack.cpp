@@ -15,8 +15,8 @@
 
 #include <fmt/format.h>
 
-#include "machine/address_range.h"
 #include "debug_info/inlined_calls.h"
+#include "machine/address_range.h"
 #include "observe/python_stack.h"
 #include "support/bytes.h"
 #include "support/demangle.h"

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
+#include "debug_info/inlined_calls.h"
 #include "isa/decode.h"
 #include "isa/print.h"
 #include "machine/dispatch.h"
 #include "machine/gpu.h"
 #include "machine/initial_state.h"
-#include "debug_info/inlined_calls.h"
 #include "support/demangle.h"
 
 namespace Atoll::observe {

@@ -8,11 +8,11 @@
 
 #include <fmt/format.h>
 
+#include "debug_info/inlined_calls.h"
 #include "isa/decode.h"
 #include "isa/print.h"
 #include "library/kernel_names.h"
 #include "machine/aql.h"
-#include "debug_info/inlined_calls.h"
 #include "object/code_object.h"
 #include "object/gpu_core.h"
 #include "support/bytes.h"

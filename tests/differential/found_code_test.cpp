@@ -91,8 +91,9 @@ TEST(FoundCode, BitsChosenFromAConstantAreBlended) {
     v_add_nc_u32_e32 v9, v2, v4)");
 }
 
-// The interpreter executes the store, as translated code has no buffers that add the lane to the index; the instructions
-// of the block before it were not counted once. CDNA does not range-check such a buffer, so its stride is 0.
+// The interpreter executes the store, as translated code has no buffers that add the lane to the index; the
+// instructions of the block before it were not counted once. CDNA does not range-check such a buffer, so its stride is
+// 0.
 TEST(FoundCode, InstructionsBeforeAnotherBufferAreCounted) {
   expect_same("gfx90a", R"(
     s_mov_b32 s12, s20

@@ -80,7 +80,9 @@ TEST(HsaExports, NothingElseIsVisible) {
   const CommandResult names = run_command("nm -D --defined-only " ATOLL_HSA_LIBRARY);
   std::istringstream lines(names.output);
   for (std::string line; std::getline(lines, line);) {
-    EXPECT_TRUE(std::regex_search(line, std::regex(R"( (T hsa_[a-z_0-9]+@@ROCR_1|[BD] _amdgpu_r_debug@@ROCR_1|A ROCR_1)(@@ROCR_1)?$)"))) << line;
+    EXPECT_TRUE(std::regex_search(
+        line, std::regex(R"( (T hsa_[a-z_0-9]+@@ROCR_1|[BD] _amdgpu_r_debug@@ROCR_1|A ROCR_1)(@@ROCR_1)?$)")))
+        << line;
   }
 }
 

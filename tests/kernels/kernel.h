@@ -1,6 +1,6 @@
 // What the kernels of this directory are written with. Those of the .h files are compiled twice: by clang for a GPU, as
 // C or C++, and into the test for the host, which says what is right; each is a function of the work-item's number and
-// two buffers. Those of the .cl and .c files use what only a GPU has; references.cpp says what is right.
+// two buffers. Those of the .cl and .c files use what only a GPU has; references.h computes the expected results.
 //
 // Nothing here is from a library: for the GPU there is none.
 #pragma once

@@ -137,9 +137,9 @@ TEST(Scheduler, ItsThreadsMakeRoomWhileTheOneThatLaunchedGoesOn) {
     ++ended;
     return WaveState::ended;
   };
-  auto gpu = Gpu::create(
-      *model, [&](const target::Target&) { return std::make_unique<RoomyEngine>(body, sleepers, threads); },
-      {.threads = 3});
+  auto gpu =
+      Gpu::create(*model, [&](const target::Target&) { return std::make_unique<RoomyEngine>(body, sleepers, threads); },
+                  {.threads = 3});
   ASSERT_TRUE(gpu) << gpu.error().message;
   const auto code = test::load(**gpu, test::assemble_kernel("gfx900", {"next_free_vgpr 4", "next_free_sgpr 8"}));
   ASSERT_TRUE((*gpu)->run(test::packet_for(*code, {groups * 64, 1, 1}, {64, 1, 1})));

@@ -57,7 +57,7 @@ llvm::Value* LdsMemory::one_lds_atomic(const MemoryAccess& access, llvm::Value* 
 }
 
 /// A function that does an atomic for lanes of which some are not active or not inside. Its parameters are as those of
-/// lds_atomic_anywhere() below; it returns the results.
+/// call_lds_atomic(); it returns the results.
 llvm::Function* LdsMemory::lds_atomic_in_turn(semantics::AccessNumber number, bool yields, unsigned rows) {
   const MemoryAccess& access = semantics::memory_access(number);
   llvm::Module& module = *frame_.function->getParent();
