@@ -62,6 +62,7 @@ function(atoll_level name level)
     target_compile_options(${objects} PRIVATE -mprefer-vector-width=512)
   endif()
   atoll_warnings(${objects})
+  add_dependencies(${objects} atoll_opcode_names)
   target_sources(atoll_${name} PRIVATE $<TARGET_OBJECTS:${objects}>)
 endfunction()
 

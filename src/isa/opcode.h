@@ -9,9 +9,7 @@ namespace Atoll::isa {
 
 enum class Opcode : uint16_t {
   invalid,
-#define ATOLL_ROW(name, ...) name,
-#include "isa/table/rows.inc"
-#undef ATOLL_ROW
+#include "isa/opcode_names.inc"  // generated from table/*.inc by cmake/OpcodeNames.cmake
   count
 };
 

@@ -96,7 +96,7 @@ ATOLL_FIELD(export_src3)
 #undef ATOLL_FIELD
 constexpr OperandSpec attribute() { return {Field::attribute, DataType::none}; }
 
-#define ATOLL_ROW(name, encoding, opcodes, feature, flags, ...) \
+#define ATOLL_ROW(name, encoding, feature, flags, opcodes, ...) \
   {#name, Encoding::encoding, opcodes, target::Feature::feature, flags, {__VA_ARGS__}},
 constexpr InstructionRow all[] = {
     {},

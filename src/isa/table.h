@@ -2,17 +2,18 @@
 //
 // table/*.inc hold the rows:
 //
-//   ATOLL_ROW(name, encoding, opcodes, feature, flags, operands...)
+//   ATOLL_ROW(name, encoding, feature, flags,
+//             opcodes,
+//             operands...)
 //
 //   name      the enumerator of Opcode and the mnemonic, without _e32, _e64, _sdwa, _dpp
 //   encoding  the format that the opcodes are of; with the flag `vop3` it is in VOP3 as well
+//   feature   target::Feature that a processor must have besides
+//   flags     what else decides how it is decoded, printed or run (namespace flag)
 //   opcodes   at(generation, opcode): from that generation of its family on; .gone(generation): no longer;
-//
 //             .vop3_at(generation, opcode), .vop2_at ...: in that encoding from then on (.vop2_only_at: and not in VOP3
 //             as well); .as("name"): its name there, if not the row's; .always(): there without the row's feature. A
 //             family is gfx6-7, gfx8-9 (with gfx90a, gfx940, gfx950), gfx10, gfx11, gfx12.
-//   feature   target::Feature that a processor must have besides
-//   flags     what else decides how it is decoded, printed or run (namespace flag)
 //   operands  in the order of the assembly text, results first: the field of the encoding, and the data type,
 //             from which follow its width, what inline constants mean, and whether it takes neg and abs
 //
