@@ -96,13 +96,80 @@ ATOLL_FIELD(export_src3)
 #undef ATOLL_FIELD
 constexpr OperandSpec attribute() { return {Field::attribute, DataType::none}; }
 
-#define ATOLL_ROW(name, encoding, feature, flags, opcodes, ...) \
-  {#name, Encoding::encoding, opcodes, target::Feature::feature, flags, {__VA_ARGS__}},
+/// The parameters of an operation that take an argument.
+struct By {
+  uint8_t number;
+};
+struct From {
+  Element element, second;
+};
+struct Accumulates {
+  Element element;
+};
+struct Elements {
+  uint8_t count;
+};
+struct Format {
+  uint8_t components;
+};
+struct D16 {};
+constexpr By by(uint8_t number) { return {number}; }
+constexpr By byte(uint8_t number) { return {number}; }
+constexpr From from(Element element, Element second = Element::none) { return {element, second}; }
+constexpr Accumulates accumulates(Element element) { return {element}; }
+constexpr Elements count(uint8_t number) { return {number}; }
+constexpr Format format(uint8_t components) { return {components}; }
+constexpr MatrixShape shape(uint8_t m, uint8_t n, uint8_t k, uint8_t blocks = 1) { return {m, n, k, blocks}; }
+constexpr D16 d16;
+
+constexpr void set(Computation& c, Element type) { c.type = type; }
+constexpr void set(Computation& c, From source) { c.from = source.element, c.from2 = source.second; }
+constexpr void set(Computation& c, Accumulates by) { c.accumulator = by.element; }
+constexpr void set(Computation& c, Predicate predicate) { c.predicate = predicate; }
+constexpr void set(Computation& c, Order order) { c.order = order; }
+constexpr void set(Computation& c, Part part) { c.part = part; }
+constexpr void set(Computation& c, ExecUse use) { c.exec = use; }
+constexpr void set(Computation& c, Places places) { c.places = places; }
+constexpr void set(Computation& c, Rounding rounding) { c.rounding = rounding; }
+constexpr void set(Computation& c, Counter counter) { c.counter = counter; }
+constexpr void set(Computation& c, Cache cache) { c.cache = cache; }
+constexpr void set(Computation& c, By by) { c.number = by.number; }
+constexpr void set(Computation& c, Elements elements) { c.elements = elements.count; }
+constexpr void set(Computation& c, Format format) { c.type = Element::components, c.elements = format.components; }
+constexpr void set(Computation& c, D16) { c.d16 = true; }
+constexpr void set(Computation& c, MatrixShape shape) { c.shape = shape; }
+constexpr void set(Computation& c, ImageForm form) { c.image_form |= static_cast<uint16_t>(form); }
+
+template <typename... Parameters>
+constexpr Computation computation(Operation operation, Parameters... parameters) {
+  Computation result{.operation = operation};
+  (set(result, parameters), ...);
+  return result;
+}
+
+// Within its braces the parameters hide flags and types of the same names.
+#define op(operation, ...)                                               \
+  [] {                                                                   \
+    using enum Element;                                                  \
+    using enum Predicate;                                                \
+    using enum Order;                                                    \
+    using enum Part;                                                     \
+    using enum ExecUse;                                                  \
+    using enum Places;                                                   \
+    using enum Rounding;                                                 \
+    using enum Counter;                                                  \
+    using enum Cache;                                                    \
+    using enum ImageForm;                                                \
+    return computation(Operation::operation __VA_OPT__(, ) __VA_ARGS__); \
+  }()
+#define ATOLL_ROW(name, encoding, operation, feature, flags, opcodes, ...) \
+  {#name, Encoding::encoding, opcodes, target::Feature::feature, flags, {__VA_ARGS__}, operation},
 constexpr InstructionRow all[] = {
     {},
 #include "isa/table/rows.inc"
 };
 #undef ATOLL_ROW
+#undef op
 
 static_assert(std::size(all) == static_cast<size_t>(Opcode::count));
 

@@ -2,12 +2,14 @@
 //
 // table/*.inc hold the rows:
 //
-//   ATOLL_ROW(name, encoding, feature, flags,
+//   ATOLL_ROW(name, encoding, operation, feature, flags,
 //             opcodes,
 //             operands...)
 //
 //   name      the enumerator of Opcode and the mnemonic, without _e32, _e64, _sdwa, _dpp
 //   encoding  the format that the opcodes are of; with the flag `vop3` it is in VOP3 as well
+//   operation op(name, parameters...): what it computes (operation.h). op(sub, reversed), op(compare, lt),
+//             op(load, u8, low_half), op(convert, f32, from(fp8)). Types stand there only if operands do not give them.
 //   feature   target::Feature that a processor must have besides
 //   flags     what else decides how it is decoded, printed or run (namespace flag)
 //   opcodes   at(generation, opcode): from that generation of its family on; .gone(generation): no longer;
@@ -35,6 +37,7 @@
 #include "isa/constants.h"
 #include "isa/instruction.h"
 #include "isa/opcode.h"
+#include "isa/operation.h"
 #include "target/processor.h"
 
 namespace Atoll::isa {
@@ -300,6 +303,7 @@ struct InstructionRow {
   target::Feature feature = target::Feature::none;
   Flags flags = 0;
   std::array<OperandSpec, max_operands> operands{};  ///< up to the first whose field is none
+  Computation computes{};
 
   constexpr bool has(Flags flag) const { return (flags & flag) != 0; }
 };
