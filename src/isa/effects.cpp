@@ -5,6 +5,7 @@
 
 #include "isa/must_effects.h"
 #include "isa/opcode_map.h"
+#include "isa/operand_roles.h"
 #include "isa/table.h"
 
 namespace Atoll::isa {
@@ -64,14 +65,14 @@ class Collector {
       : in_(instruction), row_(row_of(instruction)), must_(extent == Extent::must) {}
 
   Effects collect() {
+    const auto roles = operand_roles(in_);
     for (unsigned i = 0; i < in_.operand_count; ++i) {
-      const bool written = is_written(i);
+      const bool written = roles[i].defines;
       if ((must_ || in_.address_count != 0) && is_image_address(i)) continue;
       if (must_ && is_indexed(written)) continue;
-      add(in_.operands[i], written, !written || keeps_old_value(i));
+      add(in_.operands[i], written, roles[i].uses);
     }
     must_ ? known_image_addresses() : image_addresses();
-    if (row_.has(flag::writes_address)) add(in_.operands[in_.destinations], true, true);
     implicit_scalars();
     memory();
     if (!must_ && row_.has(flag::indexed_source | flag::indexed_result)) indexed();
@@ -80,11 +81,6 @@ class Collector {
   }
 
  private:
-  /// Results come first; in a dual instruction, each half's comes first.
-  bool is_written(unsigned operand) const {
-    return operand < in_.destinations || (in_.second != Opcode::invalid && operand == in_.second_operands);
-  }
-
   /// Dual instructions have more operands than a row; none of theirs is an image's.
   bool is_image_address(unsigned operand) const {
     return in_.second == Opcode::invalid && row_.operands[operand].field == Field::image_address;
@@ -92,26 +88,6 @@ class Collector {
 
   /// M0 selects the register; the operand is where its index counts from.
   bool is_indexed(bool written) const { return row_.has(written ? flag::indexed_result : flag::indexed_source); }
-
-  bool keeps_old_value(unsigned operand) const {
-    if (in_.second != Opcode::invalid && operand == in_.second_operands) {
-      return row_on(in_.second, in_.generation).has(flag::reads_dst);
-    }
-    if (row_.has(flag::reads_dst)) return true;
-    // What other results there are than the first are carries.
-    if (operand != 0) return row_.has(flag::atomic) && row_.operands[0].field != Field::flat_return;
-    if (row_.has(flag::atomic)) {  // the result of some takes the place of the data
-      const Field field = row_.operands[0].field;
-      return field == Field::sdata || field == Field::buffer_data || field == Field::image_data;
-    }
-    const Operand& result = in_.operands[operand];
-    if (result.kind != OperandKind::vgpr && result.kind != OperandKind::agpr) return false;
-    // From GFX10 on, vector instructions leave the other half of a register alone (RDNA ISA guides, "16-bit math").
-    if (is_half(result.type) && in_.generation >= gfx10 && !row_.has(flag::memory)) return true;
-    // Lanes that a DPP control takes out keep what they had. With tfe, a load that fails writes the last register only.
-    return result.half || in_.tfe || in_.op_sel_dst || in_.dst_unused == SdwaUnused::preserve ||
-           in_.extension == Extension::dpp16 || in_.extension == Extension::dpp8;
-  }
 
   void add(const Operand& operand, bool written, bool read) {
     switch (operand.kind) {

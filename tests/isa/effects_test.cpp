@@ -19,6 +19,7 @@
 #include <span>
 #include <string>
 
+#include <fmt/format.h>
 #include <llvm/MC/MCAsmInfo.h>
 #include <llvm/MC/MCContext.h>
 #include <llvm/MC/MCDisassembler/MCDisassembler.h>
@@ -32,10 +33,12 @@
 
 #include "isa/decode.h"
 #include "isa/must_effects.h"
+#include "isa/operand_roles.h"
 #include "isa/patterns.h"
 #include "isa/print.h"
 #include "isa/subject.h"
 #include "isa/table.h"
+#include "isa/unit.h"
 
 extern "C" {
 void LLVMInitializeAMDGPUTargetInfo();
@@ -56,6 +59,9 @@ struct Description {
   Registers reads, writes;
   bool may_load = false, may_store = false;
   bool is_branch = false, is_conditional = false, is_indirect = false, is_call = false, is_return = false;
+  bool is_tied = false, is_early_clobber = false;  ///< constraints of its operands
+  bool is_commutable = false;
+  uint64_t flags = 0;  ///< TSFlags
 };
 
 class Llvm {
@@ -74,6 +80,13 @@ class Llvm {
     registers_.reset(target->createMCRegInfo(triple.str()));
     asm_info_.reset(target->createMCAsmInfo(*registers_, triple.str(), llvm::MCTargetOptions()));
     instructions_.reset(target->createMCInstrInfo());
+    for (unsigned opcode = 0; opcode < instructions_->getNumOpcodes(); ++opcode) {
+      const llvm::MCInstrDesc& each = instructions_->get(opcode);
+      for (unsigned i = 0; i < each.getNumOperands(); ++i) {
+        if (each.getOperandConstraint(i, llvm::MCOI::EARLY_CLOBBER) == -1) continue;
+        early_clobbers_.insert(instructions_->getName(opcode).str());
+      }
+    }
     const std::string features = wave_size == 64   ? "+wavefrontsize64,-wavefrontsize32"
                                  : wave_size == 32 ? "+wavefrontsize32,-wavefrontsize64"
                                                    : "";
@@ -104,6 +117,18 @@ class Llvm {
     for (const auto reg : description.implicit_defs()) add(reg, result.writes, true);
     result.may_load = description.mayLoad();
     result.may_store = description.mayStore();
+    for (unsigned i = 0; i < description.getNumOperands(); ++i) {
+      result.is_tied |= description.getOperandConstraint(i, llvm::MCOI::TIED_TO) != -1;
+      result.is_early_clobber |= description.getOperandConstraint(i, llvm::MCOI::EARLY_CLOBBER) != -1;
+    }
+    // Encodings of matrix instructions are described without constraints; code generation's own instructions have them.
+    static const std::regex generation_at_end("_(vi|gfx[0-9a-z]+)(_acd|_vcd)?$");
+    const std::string base = std::regex_replace(result.name, generation_at_end, "");
+    for (const char* suffix : {"", "_e64", "_vgprcd_e64"}) {
+      result.is_early_clobber |= early_clobbers_.contains(base + suffix);
+    }
+    result.is_commutable = description.isCommutable();
+    result.flags = description.TSFlags;
     result.is_branch = description.isBranch();
     result.is_conditional = description.isConditionalBranch();
     result.is_indirect = description.isIndirectBranch();
@@ -147,6 +172,7 @@ class Llvm {
   }
 
   unsigned wave_size_;
+  std::set<std::string> early_clobbers_;  ///< instructions with the constraint
   std::unique_ptr<llvm::MCRegisterInfo> registers_;
   std::unique_ptr<llvm::MCAsmInfo> asm_info_;
   std::unique_ptr<llvm::MCInstrInfo> instructions_;
@@ -204,6 +230,23 @@ Registers without(Registers from, const Registers& what) {
 struct Tolerated {
   Registers reads_too_little, reads_too_much, writes_too_little, writes_too_much;
   bool memory = false;
+
+  /// Whether the old values of all results that the instruction keeps are among what LLVM leaves out.
+  bool leaves_out_old_value(const Instruction& in) const {
+    const auto roles = operand_roles(in);
+    for (unsigned i = 0; i < in.operand_count; ++i) {
+      const Operand& operand = in.operands[i];
+      if (!roles[i].is_tied()) continue;
+      for (unsigned word = 0; word < operand.words; ++word) {
+        const unsigned reg = operand.reg + word;
+        const std::string name = operand.kind == OperandKind::agpr   ? "a" + std::to_string(reg)
+                                 : operand.kind == OperandKind::vgpr ? "v" + std::to_string(reg)
+                                                                     : name_of(reg);
+        if (!reads_too_much.contains(name)) return false;
+      }
+    }
+    return true;
+  }
 
   explicit Tolerated(const Instruction& in, const Effects& effects) {
     const InstructionRow& row = row_of(in);
@@ -383,6 +426,113 @@ TEST_P(EffectsOf, EveryInstructionAreThoseOfLlvm) {
   }
   for (const auto& [opcode, text] : different) ADD_FAILURE() << text;
   std::printf("%s: %zu instructions equal\n", subject.name().c_str(), equal.size());
+}
+
+/// Bits of TSFlags (LLVM 19's SIDefines.h).
+constexpr uint64_t is_salu = 1 << 0, is_valu = 1 << 1, is_dpp = 1 << 15, is_trans = 1 << 16,
+                   is_buffer = 1 << 17 | 1 << 18, is_smem = 1 << 19, is_image_flag = 1 << 20 | 1 << 21 | 1 << 22,
+                   is_export = 1 << 23, is_flat = 1 << 24, is_ds = 1 << 25;
+
+/// Whether a unit is none that LLVM's flags of the instruction mean. Loads to LDS are VALU instructions to LLVM, too,
+/// and transcendental ones with DPP8 have lost their flag.
+std::string difference_of_units(Unit unit, uint64_t flags) {
+  const auto is_one_of = [&](std::initializer_list<Unit> units) {
+    return std::ranges::find(units, unit) != units.end();
+  };
+  bool equal = true;
+  if ((flags & is_smem) != 0) {
+    equal = unit == Unit::smem;
+  } else if ((flags & (is_buffer | is_image_flag)) != 0) {
+    equal = unit == Unit::vmem;
+  } else if ((flags & is_flat) != 0) {
+    equal = is_one_of({Unit::flat, Unit::vmem});
+  } else if ((flags & is_ds) != 0) {
+    equal = is_one_of({Unit::lds, Unit::gds});
+  } else if ((flags & is_export) != 0) {
+    equal = unit == Unit::export_;
+  } else if ((flags & is_trans) != 0) {
+    equal = unit == Unit::transcendental;
+  } else if ((flags & is_valu) != 0) {
+    const bool may_have_lost_flag = (flags & is_dpp) != 0 && unit == Unit::transcendental;
+    equal = is_one_of({Unit::valu, Unit::double_rate, Unit::matrix}) || may_have_lost_flag;
+  } else if ((flags & is_salu) != 0) {
+    equal = is_one_of({Unit::salu, Unit::branch, Unit::message, Unit::none});
+  }
+  return equal ? "" : fmt::format("\n    unit {}, flags {:x}", name_of(unit), flags & 0x3FFFFFF);
+}
+
+/// What LLVM's constraints leave out, or have besides; empty if nothing is different.
+std::string difference_of_roles(const Instruction& in, const Description& llvm) {
+  const InstructionRow& row = row_of(in);
+  const auto roles = operand_roles(in);
+  const std::span used = std::span(roles).first(in.operand_count);
+  const bool tied = std::ranges::any_of(used, &OperandRole::is_tied);
+  const bool early = std::ranges::any_of(used, &OperandRole::early_clobber);
+  std::string text;
+  // Atomics on images have no description of their own if they return nothing.
+  const bool is_image_atomic = row.has(flag::atomic) && in.encoding == Encoding::mimg;
+  if (llvm.is_tied && !tied && !is_image_atomic) text += "\n    not tied";
+  if (!llvm.is_tied && tied && !Tolerated(in, effects_of(in)).leaves_out_old_value(in)) text += "\n    tied";
+  // LLVM's disassembler takes GFX11.5's multiplication to 64 bits for GFX11.0's, which has the forwarding bug.
+  const bool is_without_bug = row.computes.operation == Operation::mad && in.generation > target::Generation::gfx11;
+  if (llvm.is_early_clobber != early && !is_without_bug)
+    text += early ? "\n    early clobber" : "\n    no early clobber";
+  text += difference_of_units(unit_of(in), llvm.flags);
+  const bool is_alu = !row.has(flag::memory) && in.encoding != Encoding::vopd;
+  if (llvm.is_commutable && is_alu && reversed_form(in.opcode, in.generation) == Opcode::invalid) {
+    text += "\n    no reversed form";
+  }
+  return text;
+}
+
+TEST_P(EffectsOf, RolesAreTheConstraintsOfLlvm) {
+  const Subject& subject = GetParam();
+  const target::Processor& processor = *subject.processor;
+  const bool has_wave32 = processor.has_wave_size(32);
+  const unsigned wave_size = subject.wave_size != 0 ? subject.wave_size : has_wave32 ? 32 : 64;
+  const Llvm llvm(processor, has_wave32 ? wave_size : 0);
+  std::map<Opcode, std::string> different;
+  std::set<Opcode> equal;
+  for (const Bytes& bytes : patterns(processor, 3, 3)) {
+    const auto instruction = decode(bytes, processor, wave_size);
+    if (!instruction) continue;
+    const auto description = llvm.describe(bytes);
+    if (!description || description->size != instruction->size) continue;
+    const std::string text = difference_of_roles(*instruction, *description);
+    if (text.empty()) {
+      equal.insert(instruction->opcode);
+    } else {
+      different.try_emplace(instruction->opcode,
+                            print(*instruction, processor) + " (" + description->name + ")" + text);
+    }
+  }
+  for (const auto& [opcode, text] : different) ADD_FAILURE() << text;
+  std::printf("%s: %zu instructions have LLVM's constraints\n", subject.name().c_str(), equal.size());
+}
+
+// Twins are on the same generation, and each is the other's.
+TEST(OperandRoles, TwinsBelongToEachOther) {
+  using enum target::Generation;
+  EXPECT_EQ(reversed_form(Opcode::v_sub_f32, gfx9), Opcode::v_subrev_f32);
+  EXPECT_EQ(reversed_form(Opcode::v_add_f32, gfx9), Opcode::v_add_f32);
+  EXPECT_EQ(reversed_form(Opcode::v_cmp_lt_f32, gfx9), Opcode::v_cmp_gt_f32);
+  EXPECT_EQ(reversed_form(Opcode::v_lshlrev_b32, gfx9), Opcode::invalid);
+  EXPECT_EQ(reversed_form(Opcode::v_lshlrev_b32, gfx6), Opcode::v_lshl_b32);
+  EXPECT_EQ(two_address_form(Opcode::v_fma_f32, gfx90a), Opcode::v_fmac_f32);
+  EXPECT_EQ(three_address_form(Opcode::v_fmac_f32, gfx10), Opcode::v_fma_f32);
+  EXPECT_EQ(two_address_form(Opcode::v_mad_f32, gfx9), Opcode::v_mac_f32);
+  unsigned reversed = 0, two_address = 0;
+  for (unsigned i = 1; i < static_cast<unsigned>(Opcode::count); ++i) {
+    const auto opcode = static_cast<Opcode>(i);
+    for (const target::Generation generation : {gfx6, gfx9, gfx90a, gfx10_3, gfx11, gfx12, gfx12_5}) {
+      const Opcode other = reversed_form(opcode, generation), shorter = two_address_form(opcode, generation);
+      if (other != Opcode::invalid) EXPECT_EQ(reversed_form(other, generation), opcode) << row(opcode).name;
+      if (shorter != Opcode::invalid) EXPECT_EQ(three_address_form(shorter, generation), opcode) << row(opcode).name;
+      reversed += other != Opcode::invalid && other != opcode;
+      two_address += shorter != Opcode::invalid;
+    }
+  }
+  std::printf("%u reversed forms, %u two-address forms\n", reversed, two_address);
 }
 
 // Which VGPRs an image's address surely has. From GFX10 on the instruction's dimension determines that, and LLVM has as
