@@ -15,14 +15,13 @@
 #include <iterator>
 #include <optional>
 
-#include "isa/table.h"
+#include "isa/element_type.h"
 
 namespace Atoll::semantics {
 
 namespace {
 
 using isa::DataType;
-using isa::Opcode;
 
 /// What an operation computes, as far as its exceptions go.
 enum class Kind : uint8_t {
@@ -42,73 +41,61 @@ enum class Kind : uint8_t {
   quiet  ///< raises nothing
 };
 
-struct KindOf {
-  Opcode opcode;
-  Kind kind;
-};
-constexpr KindOf kinds[] = {
-    {Opcode::v_add_f16, Kind::add},
-    {Opcode::v_add_f32, Kind::add},
-    {Opcode::v_add_f64, Kind::add},
-    {Opcode::v_pk_add_f16, Kind::add},
-    {Opcode::v_pk_add_f32, Kind::add},
-    {Opcode::v_sub_f16, Kind::subtract},
-    {Opcode::v_sub_f32, Kind::subtract},
-    {Opcode::v_subrev_f16, Kind::subtract_from},
-    {Opcode::v_subrev_f32, Kind::subtract_from},
-    {Opcode::v_mul_f16, Kind::multiply},
-    {Opcode::v_mul_f32, Kind::multiply},
-    {Opcode::v_mul_f64, Kind::multiply},
-    {Opcode::v_pk_mul_f16, Kind::multiply},
-    {Opcode::v_pk_mul_f32, Kind::multiply},
-    {Opcode::v_fma_f16, Kind::multiply_add},
-    {Opcode::v_fma_legacy_f16, Kind::multiply_add},
-    {Opcode::v_fma_f32, Kind::multiply_add},
-    {Opcode::v_fma_f64, Kind::multiply_add},
-    {Opcode::v_fmac_f32, Kind::multiply_add},
-    {Opcode::v_fmac_f64, Kind::multiply_add},
-    {Opcode::v_pk_fma_f16, Kind::multiply_add},
-    {Opcode::v_pk_fma_f32, Kind::multiply_add},
-    {Opcode::v_pk_fmac_f16, Kind::multiply_add},
-    {Opcode::v_mad_f32, Kind::multiply_round_add},
-    {Opcode::v_mac_f32, Kind::multiply_round_add},
-    {Opcode::v_cvt_f32_f64, Kind::widen_or_narrow},
-    {Opcode::v_cvt_f64_f32, Kind::widen_or_narrow},
-    {Opcode::v_cvt_f16_f32, Kind::widen_or_narrow},
-    {Opcode::v_cvt_f32_f16, Kind::widen_or_narrow},
-    {Opcode::v_cvt_f32_i32, Kind::widen_or_narrow},
-    {Opcode::v_cvt_f32_u32, Kind::widen_or_narrow},
-    {Opcode::v_cvt_f16_i16, Kind::widen_or_narrow},
-    {Opcode::v_cvt_f16_u16, Kind::widen_or_narrow},
-    {Opcode::v_cvt_i32_f32, Kind::to_signed},
-    {Opcode::v_cvt_i32_f64, Kind::to_signed},
-    {Opcode::v_cvt_i16_f16, Kind::to_signed},
-    {Opcode::v_cvt_u32_f32, Kind::to_unsigned},
-    {Opcode::v_cvt_u32_f64, Kind::to_unsigned},
-    {Opcode::v_cvt_u16_f16, Kind::to_unsigned},
-    {Opcode::v_rcp_f16, Kind::reciprocal},
-    {Opcode::v_rcp_f32, Kind::reciprocal},
-    {Opcode::v_rcp_f64, Kind::reciprocal},
-    {Opcode::v_rsq_f16, Kind::reciprocal},
-    {Opcode::v_rsq_f32, Kind::reciprocal},
-    {Opcode::v_rsq_f64, Kind::reciprocal},
-    {Opcode::v_log_f16, Kind::reciprocal},
-    {Opcode::v_log_f32, Kind::reciprocal},
-    {Opcode::v_rcp_iflag_f32, Kind::reciprocal_of_integer},
-    {Opcode::v_div_fixup_f16, Kind::fix_quotient},
-    {Opcode::v_div_fixup_legacy_f16, Kind::fix_quotient},
-    {Opcode::v_div_fixup_f32, Kind::fix_quotient},
-    {Opcode::v_div_fixup_f64, Kind::fix_quotient},
-    {Opcode::v_cmp_class_f16, Kind::quiet},
-    {Opcode::v_cmp_class_f32, Kind::quiet},
-    {Opcode::v_cmp_class_f64, Kind::quiet},
-    {Opcode::v_cmpx_class_f16, Kind::quiet},
-    {Opcode::v_cmpx_class_f32, Kind::quiet},
-    {Opcode::v_cmpx_class_f64, Kind::quiet},
-};
-Kind kind_of(Opcode opcode) {
-  const auto* found = std::ranges::find(kinds, opcode, &KindOf::opcode);
-  return found != std::end(kinds) ? found->kind : Kind::other;
+/// True for the element types whose conversions the host can do again.
+bool is_computed_by_host(isa::Element element) {
+  using enum isa::Element;
+  return element == f16 || element == f32 || element == f64 || element == i16 || element == u16 || element == i32 ||
+         element == u32;
+}
+
+Kind kind_of_conversion(const isa::InstructionRow& row, isa::Element to) {
+  const isa::Computation& computes = row.computes;
+  const bool is_plain = computes.rounding == isa::Rounding::mode && computes.elements == 0 && !row.has(isa::flag::mix);
+  if (!is_plain || !is_computed_by_host(to) || !is_computed_by_host(computes.from)) return Kind::other;
+  if (isa::element_of(row.operands[1].type) != computes.from) return Kind::other;  // a part of a register
+  if (to == isa::Element::i16 || to == isa::Element::i32) return Kind::to_signed;
+  if (to == isa::Element::u16 || to == isa::Element::u32) return Kind::to_unsigned;
+  return Kind::widen_or_narrow;
+}
+
+/// True if all operands are of that type. Scalar halves are operands of 32 bits.
+bool has_operands_of(const isa::InstructionRow& row, isa::Element type) {
+  return std::ranges::all_of(row.operands, [&](const isa::OperandSpec& operand) {
+    return operand.field == isa::Field::none || isa::element_of(operand.type) == type;
+  });
+}
+
+/// A table over operations on floating-point numbers. Mixed precision (op_sel_hi) is left to the general rules.
+Kind kind_of(const isa::InstructionRow& row) {
+  using enum isa::Operation;
+  const isa::Element type = isa::element_type(row);
+  if (row.computes.operation == classify) return Kind::quiet;
+  if (row.computes.operation == convert) return kind_of_conversion(row, type);
+  if (!isa::is_float(type) || !has_operands_of(row, type) || row.has(isa::flag::mix | isa::flag::memory)) {
+    return Kind::other;
+  }
+  switch (row.computes.operation) {
+    case add:
+      return Kind::add;
+    case sub:
+      return row.computes.order == isa::Order::reversed ? Kind::subtract_from : Kind::subtract;
+    case mul:
+      return Kind::multiply;
+    case fma:
+      return Kind::multiply_add;
+    case mad:  // the flushing of denormals between its steps is known for single precision
+      return type == isa::Element::f32 ? Kind::multiply_round_add : Kind::other;
+    case rcp:
+    case rsq:
+    case log2:
+      return Kind::reciprocal;
+    case rcp_iflag:
+      return Kind::reciprocal_of_integer;
+    case div_fixup:
+      return Kind::fix_quotient;
+    default:
+      return Kind::other;
+  }
 }
 
 /// A format's elements: how many a register operand has, and of what they consist.
@@ -345,13 +332,13 @@ class Element {
 }  // namespace
 
 bool may_raise_exceptions(const isa::Instruction& instruction) {
-  if (kind_of(instruction.opcode) == Kind::quiet) return false;
+  if (kind_of(isa::row_of(instruction)) == Kind::quiet) return false;
   return std::any_of(instruction.operands.begin(), instruction.operands.begin() + instruction.operand_count,
                      [](const isa::Operand& operand) { return format_of(operand.type).has_value(); });
 }
 
 uint32_t exceptions_of(const DoneOperation& done, uint64_t exec, const FloatMode& mode) {
-  const Element element(done, kind_of(done.instruction.opcode), mode);
+  const Element element(done, kind_of(isa::row_of(done.instruction)), mode);
   const unsigned count = element.count();
   uint32_t raised = 0;
   for (; exec != 0; exec &= exec - 1) {
