@@ -4,11 +4,15 @@
 #include <algorithm>
 #include <bit>
 
+#include "isa/element_type.h"
+
 namespace Atoll::observe {
 
 namespace {
 
-using isa::Opcode;
+using isa::Element;
+using isa::Operation;
+using isa::Predicate;
 
 constexpr uint64_t mask_of(unsigned bits) { return bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1; }
 /// All bits, if any.
@@ -99,58 +103,36 @@ bool compares_undefined(Comparison comparison, Bits a, Bits b, unsigned bits, bo
 
 struct Compare {
   Comparison comparison = Comparison::other;
-  unsigned bits = 0;  ///< 0: it is no comparison of integers
-  bool is_signed = false, is_swapped = false;
+  bool is_swapped = false;
 };
 
-Compare compare_of(Opcode opcode) {
-  using enum Opcode;
-  using enum Comparison;
-#define ATOLL_VECTOR(prefix, type, bits, is_signed) \
-  case prefix##_eq_##type:                          \
-  case prefix##_ne_##type:                          \
-    return {equal, bits, is_signed, false};         \
-  case prefix##_lt_##type:                          \
-  case prefix##_ge_##type:                          \
-    return {less, bits, is_signed, false};          \
-  case prefix##_gt_##type:                          \
-  case prefix##_le_##type:                          \
-    return {less, bits, is_signed, true};
-#define ATOLL_SCALAR(prefix, type, is_signed) \
-  case prefix##_eq_##type:                    \
-  case prefix##_lg_##type:                    \
-    return {equal, 32, is_signed, false};     \
-  case prefix##_lt_##type:                    \
-  case prefix##_ge_##type:                    \
-    return {less, 32, is_signed, false};      \
-  case prefix##_gt_##type:                    \
-  case prefix##_le_##type:                    \
-    return {less, 32, is_signed, true};
-  switch (opcode) {
-    ATOLL_VECTOR(v_cmp, i16, 16, true)
-    ATOLL_VECTOR(v_cmp, u16, 16, false)
-    ATOLL_VECTOR(v_cmp, i32, 32, true)
-    ATOLL_VECTOR(v_cmp, u32, 32, false)
-    ATOLL_VECTOR(v_cmp, i64, 64, true)
-    ATOLL_VECTOR(v_cmp, u64, 64, false)
-    ATOLL_VECTOR(v_cmpx, i16, 16, true)
-    ATOLL_VECTOR(v_cmpx, u16, 16, false)
-    ATOLL_VECTOR(v_cmpx, i32, 32, true)
-    ATOLL_VECTOR(v_cmpx, u32, 32, false)
-    ATOLL_VECTOR(v_cmpx, i64, 64, true)
-    ATOLL_VECTOR(v_cmpx, u64, 64, false)
-    ATOLL_SCALAR(s_cmp, i32, true)
-    ATOLL_SCALAR(s_cmp, u32, false)
-    ATOLL_SCALAR(s_cmpk, i32, true)
-    ATOLL_SCALAR(s_cmpk, u32, false)
-    case s_cmp_eq_u64:
-    case s_cmp_lg_u64:
-      return {equal, 64, false, false};
+/// Comparisons of integers. The negation of a relation depends on the same bits as the relation.
+Compare compare_of(Predicate predicate) {
+  using enum Predicate;
+  switch (predicate) {
+    case eq:
+    case ne:
+      return {Comparison::equal, false};
+    case lt:
+    case ge:
+      return {Comparison::less, false};
+    case gt:
+    case le:
+      return {Comparison::less, true};
     default:
       return {};
   }
-#undef ATOLL_VECTOR
-#undef ATOLL_SCALAR
+}
+
+bool is_constant(Predicate predicate) { return predicate == Predicate::never || predicate == Predicate::always; }
+
+/// The width of the first source, as its operand says; 64 if only the immediate is a source.
+unsigned source_bits(const isa::InstructionRow& row) {
+  for (unsigned i = 1; i < row.operands.size(); ++i) {
+    const unsigned bits = isa::bits_of(isa::element_of(row.operands[i].type));
+    if (bits != 0) return bits;
+  }
+  return 64;
 }
 
 /// SCC of most scalar instructions: whether the result is not 0.
@@ -161,284 +143,169 @@ Consequence not_zero(Bits result, unsigned bits) {
 
 }  // namespace
 
-Consequence consequence(Opcode opcode, const isa::Instruction& instruction, std::span<const Bits> sources,
-                        unsigned result_bits, Bits scc) {
-  using enum Opcode;
+// Rules for operations on integers. Others, and operations on floating-point numbers, take all bits of the result for
+// undefined if a bit of the sources is.
+Consequence consequence(const isa::InstructionRow& row, std::span<const Bits> sources, unsigned result_bits, Bits scc) {
+  using enum Operation;
   const auto source = [&](unsigned i) { return i < sources.size() ? sources[i] : Bits{}; };
-  const Bits a = source(0), b = source(1), c = source(2);
+  const isa::Computation& computes = row.computes;
+  const Element type = isa::element_type(row);
+  const unsigned bits = std::min(isa::bits_of(type), 64u);
+  const bool is_integer = !isa::is_float(type) && !row.has(isa::flag::memory);
+  const bool is_reversed = computes.order == isa::Order::reversed;
+  const Bits a = source(is_reversed ? 1 : 0), b = source(is_reversed ? 0 : 1), c = source(2);
   const auto exactly = [&](Bits result) { return not_zero(result, result_bits); };
   const auto arithmetic = [&](Bits result) {
     const Bits cut = low(result, result_bits);
-    return Consequence{cut.undefined, (a.undefined | b.undefined | c.undefined) != 0};
+    return Consequence{cut.undefined, (a.undefined | b.undefined | c.undefined | scc.undefined) != 0};
   };
-  if (const Compare compare = compare_of(opcode); compare.bits != 0) {
-    const bool undefined = compares_undefined(compare.comparison, compare.is_swapped ? b : a,
-                                              compare.is_swapped ? a : b, compare.bits, compare.is_signed);
-    return {undefined ? ~uint64_t{0} : 0, undefined};
-  }
-  switch (opcode) {
-    case s_mov_b32:
-    case s_mov_b64:
-    case s_movk_i32:
-    case v_mov_b32:
-    case v_mov_b64:
-    case v_mov_b16:
-    case v_accvgpr_read_b32:
-    case v_accvgpr_write_b32:
-    case v_accvgpr_mov_b32:
-    case v_cvt_u32_u16:
-    case s_wqm_b32:
-    case s_wqm_b64:
+  const auto with_carry = [&](Consequence result) {
+    result.undefined |= all_if(scc.undefined) & mask_of(result_bits);
+    return result;
+  };
+  const auto shift = [&](Direction direction, Bits value, Bits amount) {
+    return shifted(direction, value, amount, bits);
+  };
+  const auto unknown = [&] {
+    uint64_t any = scc.undefined;
+    for (const Bits& each : sources) any |= each.undefined;
+    return Consequence{all_if(any) & mask_of(result_bits), any != 0};
+  };
+
+  // Movements of bits, whatever they mean.
+  switch (computes.operation) {
+    case mov:
+    case whole_quad:
       return {a.undefined & mask_of(result_bits), false};
-    case s_not_b32:
-    case s_not_b64:
-    case v_not_b32:
-    case v_not_b16:
+    case select:
+      // The condition is SCC, or a lane's bit of the third source.
+      return {chosen(sources.size() > 2 ? c : scc, a, b).undefined & mask_of(result_bits), false};
+    case conditional_mov:  // the old value comes first
+      return {chosen(scc, b, a).undefined & mask_of(result_bits), false};
+    case pack_low_low:
+      if (result_bits != 32) return unknown();
+      return {(a.undefined & 0xFFFF) | (b.undefined & 0xFFFF) << 16, false};
+    case convert:
+    case convert_normalized:
+      if (computes.from == Element::u8) {  // a byte of a register
+        return {all_if(a.undefined >> (8 * computes.number) & 0xFF) & mask_of(32), false};
+      }
+      // Two sources, each of which becomes a half of the result.
+      if (computes.elements == 2 && sources.size() == 2 && isa::bits_of(computes.type) == 16) {
+        return {(a.undefined != 0 ? 0xFFFFu : 0u) | (b.undefined != 0 ? 0xFFFF0000u : 0u), false};
+      }
+      return unknown();
+    default:
+      break;
+  }
+  if (!is_integer) return unknown();
+
+  switch (computes.operation) {
+    case compare: {
+      if (is_constant(computes.predicate)) return {};
+      const Compare relation = compare_of(computes.predicate);
+      const bool undefined = compares_undefined(relation.comparison, relation.is_swapped ? b : a,
+                                                relation.is_swapped ? a : b, bits, isa::is_signed(type));
+      return {undefined ? ~uint64_t{0} : 0, undefined};
+    }
+    case extend: {
+      const unsigned width = computes.type != Element::none ? bits : source_bits(row);
+      const Bits narrow = low(a, width);
+      return {(isa::is_signed(type) ? signed_of(narrow, width) : narrow).undefined & mask_of(32), false};
+    }
+    case bit_not:
       return exactly(inverse(a));
-    case s_and_b32:
-    case s_and_b64:
-    case v_and_b32:
-    case v_and_b16:
+    case bit_and:
       return exactly(conjunction(a, b));
-    case s_or_b32:
-    case s_or_b64:
-    case v_or_b32:
-    case v_or_b16:
+    case bit_or:
       return exactly(disjunction(a, b));
-    case s_xor_b32:
-    case s_xor_b64:
-    case v_xor_b32:
-    case v_xor_b16:
+    case bit_xor:
       return exactly(exclusive(a, b));
-    case s_andn2_b32:
-    case s_andn2_b64:
+    case bit_and_not:
       return exactly(conjunction(a, inverse(b)));
-    case s_orn2_b32:
-    case s_orn2_b64:
+    case bit_or_not:
       return exactly(disjunction(a, inverse(b)));
-    case s_nand_b32:
-    case s_nand_b64:
+    case bit_nand:
       return exactly(inverse(conjunction(a, b)));
-    case s_nor_b32:
-    case s_nor_b64:
+    case bit_nor:
       return exactly(inverse(disjunction(a, b)));
-    case s_xnor_b32:
-    case s_xnor_b64:
-    case v_xnor_b32:
+    case bit_xnor:
       return exactly(inverse(exclusive(a, b)));
-    case v_and_or_b32:
+    case bit_and_or:
       return exactly(disjunction(conjunction(a, b), c));
-    case v_or3_b32:
+    case bit_or3:
       return exactly(disjunction(disjunction(a, b), c));
-    case v_xor3_b32:
+    case bit_xor3:
       return exactly(exclusive(exclusive(a, b), c));
-    case v_bfi_b32:
+    case bit_field_insert:
       return exactly(disjunction(conjunction(a, b), conjunction(inverse(a), c)));
-    case v_bitop3_b32:
-    case v_bitop3_b16:
+    case bit_table:
       return {(a.undefined | b.undefined | c.undefined) & mask_of(result_bits), false};
-    case v_lshl_or_b32:
-      return exactly(disjunction(shifted(Direction::left, a, b, 32), c));
-    case s_lshl_b32:
-      return exactly(shifted(Direction::left, a, b, 32));
-    case s_lshl_b64:
-    case v_lshl_b64:
-      return exactly(shifted(Direction::left, a, b, 64));
-    case s_lshr_b32:
-    case v_lshr_b32:
-      return exactly(shifted(Direction::right, a, b, 32));
-    case s_lshr_b64:
-    case v_lshr_b64:
-      return exactly(shifted(Direction::right, a, b, 64));
-    case s_ashr_i32:
-    case v_ashr_i32:
-      return exactly(shifted(Direction::right_signed, a, b, 32));
-    case s_ashr_i64:
-    case v_ashr_i64:
-      return exactly(shifted(Direction::right_signed, a, b, 64));
-    case v_lshl_b32:
-      return exactly(shifted(Direction::left, a, b, 32));
-    case v_lshlrev_b32:
-      return exactly(shifted(Direction::left, b, a, 32));
-    case v_lshlrev_b64:
-      return exactly(shifted(Direction::left, b, a, 64));
-    case v_lshlrev_b16:
-      return exactly(shifted(Direction::left, b, a, 16));
-    case v_lshrrev_b32:
-      return exactly(shifted(Direction::right, b, a, 32));
-    case v_lshrrev_b64:
-      return exactly(shifted(Direction::right, b, a, 64));
-    case v_lshrrev_b16:
-      return exactly(shifted(Direction::right, b, a, 16));
-    case v_ashrrev_i32:
-      return exactly(shifted(Direction::right_signed, b, a, 32));
-    case v_ashrrev_i64:
-      return exactly(shifted(Direction::right_signed, b, a, 64));
-    case v_ashrrev_i16:
-      return exactly(shifted(Direction::right_signed, b, a, 16));
-    case s_add_u32:
-    case s_add_i32:
-    case s_addk_i32:
-    case s_add_nc_u64:
-    case s_addc_u32:
-    case v_add_u32:
-    case v_add_co_u32:
-    case v_addc_co_u32:
-    case v_add_i32:
-    case v_add_u16:
-    case v_add_i16:
-    case v_add_nc_u64:
-    case v_add3_u32: {
-      Consequence result = arithmetic(sum(sum(a, b), c));
-      if (opcode == s_addc_u32) {
-        result.undefined |= all_if(scc.undefined) & mask_of(32);
-        result.flag_undefined |= scc.undefined != 0;
-      }
-      return result;
-    }
-    case s_sub_u32:
-    case s_sub_i32:
-    case s_sub_nc_u64:
-    case s_subb_u32:
-    case v_sub_u32:
-    case v_subrev_u32:
-    case v_sub_co_u32:
-    case v_subrev_co_u32:
-    case v_subb_co_u32:
-    case v_subbrev_co_u32:
-    case v_sub_i32:
-    case v_sub_u16:
-    case v_subrev_u16:
-    case v_sub_i16:
-    case v_sub_nc_u64: {
-      Consequence result = arithmetic(difference(difference(a, b), c));
-      if (opcode == s_subb_u32) {
-        result.undefined |= all_if(scc.undefined) & mask_of(32);
-        result.flag_undefined |= scc.undefined != 0;
-      }
-      return result;
-    }
-    case s_lshl1_add_u32:
-      return arithmetic(sum(shifted(Direction::left, a, {1, 0}, 32), b));
-    case s_lshl2_add_u32:
-      return arithmetic(sum(shifted(Direction::left, a, {2, 0}, 32), b));
-    case s_lshl3_add_u32:
-      return arithmetic(sum(shifted(Direction::left, a, {3, 0}, 32), b));
-    case s_lshl4_add_u32:
-      return arithmetic(sum(shifted(Direction::left, a, {4, 0}, 32), b));
-    case v_lshl_add_u32:
-      return arithmetic(sum(shifted(Direction::left, a, b, 32), c));
-    case v_lshl_add_u64:
-      return arithmetic(sum(shifted(Direction::left, a, b, 64), c));
-    case v_add_lshl_u32:
-      return arithmetic(shifted(Direction::left, sum(a, b), c, 32));
-    case v_xad_u32:
+    case shl:
+      return exactly(shift(Direction::left, a, b));
+    case lshr:
+      return exactly(shift(Direction::right, a, b));
+    case ashr:
+      return exactly(shift(Direction::right_signed, a, b));
+    case shl_or:
+      return exactly(disjunction(shift(Direction::left, a, b), c));
+    case add:
+    case add3:
+    case add_carry:
+      return with_carry(arithmetic(sum(sum(a, b), c)));
+    case sub:
+    case sub_borrow:
+      return with_carry(arithmetic(difference(difference(a, b), c)));
+    case shl_add:
+      if (computes.number != 0) return arithmetic(sum(shift(Direction::left, a, {computes.number, 0}), b));
+      return arithmetic(sum(shift(Direction::left, a, b), c));
+    case add_shl:
+      return arithmetic(shift(Direction::left, sum(a, b), c));
+    case bit_xor_add:
       return arithmetic(sum(exclusive(a, b), c));
-    case s_mul_i32:
-    case s_mulk_i32:
-    case s_mul_u64:
-    case v_mul_lo_u32:
-    case v_mul_lo_i32:
-    case v_mul_lo_u16:
-    case v_mul_u64:
-      return arithmetic(product(a, b));
-    case v_mul_u32_u24:
-    case v_mul_i32_i24:
-      return arithmetic(product(low(a, 24), low(b, 24)));
-    case v_mad_u32_u24:
-    case v_mad_i32_i24:
-      return arithmetic(sum(product(low(a, 24), low(b, 24)), c));
-    case v_mad_u32_u16:
-    case v_mad_i32_i16:
-      return arithmetic(sum(product(low(a, 16), low(b, 16)), c));
-    case v_mad_u16:
-    case v_mad_i16:
-    case v_mad_u32:
-    case v_mad_u64_u32:
-    case v_mad_nc_u64_u32:
-      return arithmetic(sum(product(a, b), c));
-    case v_mul_hi_u32_u24:
-    case v_mul_hi_i32_i24:
+    case mul:
+    case mad: {
+      // Factors are as wide as the operation, or as their operands.
+      const unsigned width = std::min(bits, source_bits(row));
+      if (isa::is_signed(type) && bits == 64 && width != 64) return unknown();
+      const Bits factors = product(low(a, computes.operation == mul ? bits : width), low(b, width));
+      return arithmetic(sum(factors, c));
+    }
+    case mul_hi:
+      if (bits != 24) return unknown();
       return {all_if((a.undefined | b.undefined) & mask_of(24)) & mask_of(result_bits), false};
-    case s_cselect_b32:
-    case s_cselect_b64:
-      return {chosen(scc, a, b).undefined & mask_of(result_bits), false};
-    case v_cndmask_b32:
-    case v_cndmask_b16:
-      return {chosen(c, b, a).undefined & mask_of(result_bits), false};
-    case v_bfe_u32:
-      return exactly(field(a, low(b, 5), low(c, 5), false, 32));
-    case v_bfe_i32:
-      return exactly(field(a, low(b, 5), low(c, 5), true, 32));
-    case s_bfe_u32:
-      return exactly(field(a, low(b, 5), low({b.value >> 16, b.undefined >> 16}, 7), false, 32));
-    case s_bfe_i32:
-      return exactly(field(a, low(b, 5), low({b.value >> 16, b.undefined >> 16}, 7), true, 32));
-    case s_bfe_u64:
-      return exactly(field(a, low(b, 6), low({b.value >> 16, b.undefined >> 16}, 7), false, 64));
-    case s_bfe_i64:
-      return exactly(field(a, low(b, 6), low({b.value >> 16, b.undefined >> 16}, 7), true, 64));
-    case s_sext_i32_i8:
-      return {signed_of(a, 8).undefined & mask_of(32), false};
-    case s_sext_i32_i16:
-    case v_cvt_i32_i16:
-      return {signed_of(a, 16).undefined & mask_of(32), false};
-    case s_bitcmp0_b32:
-    case s_bitcmp1_b32:
-    case s_bitcmp0_b64:
-    case s_bitcmp1_b64: {
-      const unsigned bits = opcode == s_bitcmp0_b32 || opcode == s_bitcmp1_b32 ? 32 : 64;
+    case bit_field_extract:
+      return exactly(field(a, low(b, 5), low(c, 5), isa::is_signed(type), bits));
+    case bit_field_extract_packed:
+      return exactly(
+          field(a, low(b, bits == 64 ? 6 : 5), low({b.value >> 16, b.undefined >> 16}, 7), isa::is_signed(type), bits));
+    case bit_test: {
       const bool undefined = (b.undefined & (bits - 1)) != 0 || (a.undefined >> (b.value & (bits - 1)) & 1) != 0;
       return {0, undefined};
     }
-    case v_alignbit_b32:
-    case v_alignbyte_b32: {
-      const unsigned unit = opcode == v_alignbit_b32 ? 1 : 8, most = opcode == v_alignbit_b32 ? 31 : 3;
+    case align_bits:
+    case align_bytes: {
+      const unsigned unit = computes.operation == align_bits ? 1 : 8, most = computes.operation == align_bits ? 31 : 3;
       if ((c.undefined & most) != 0) return {mask_of(32), false};
       const auto by = static_cast<unsigned>(c.value & most) * unit;
       const Bits both{a.value << 32 | (b.value & mask_of(32)), a.undefined << 32 | (b.undefined & mask_of(32))};
       return {both.undefined >> by & mask_of(32), false};
     }
-    case v_perm_b32:
+    case byte_permute:
       return {permuted(a, b, c).undefined & mask_of(32), false};
-    case v_cvt_f32_ubyte0:
-      return {all_if(a.undefined & 0xFF) & mask_of(32), false};
-    case v_cvt_f32_ubyte1:
-      return {all_if(a.undefined & 0xFF00) & mask_of(32), false};
-    case v_cvt_f32_ubyte2:
-      return {all_if(a.undefined & 0xFF0000) & mask_of(32), false};
-    case v_cvt_f32_ubyte3:
-      return {all_if(a.undefined & 0xFF000000) & mask_of(32), false};
-    case s_pack_ll_b32_b16:
-      return {(a.undefined & 0xFFFF) | (b.undefined & 0xFFFF) << 16, false};
-    case s_pack_lh_b32_b16:
+    case pack_low_high:
       return {(a.undefined & 0xFFFF) | (b.undefined & 0xFFFF0000), false};
-    case s_pack_hh_b32_b16:
+    case pack_high_high:
       return {(a.undefined >> 16 & 0xFFFF) | (b.undefined & 0xFFFF0000), false};
-    case s_pack_hl_b32_b16:
+    case pack_high_low:
       return {(a.undefined >> 16 & 0xFFFF) | (b.undefined & 0xFFFF) << 16, false};
-    case v_pack_b32_f16:
-      return {(a.undefined & 0xFFFF) | (b.undefined & 0xFFFF) << 16, false};
-    case v_cvt_pkrtz_f16_f32:
-    case v_cvt_pk_f16_f32:
-    case v_cvt_pk_bf16_f32:
-    case v_cvt_pk_u16_u32:
-    case v_cvt_pk_i16_i32:
-    case v_cvt_pknorm_i16_f32:
-    case v_cvt_pknorm_u16_f32:
-      return {(a.undefined != 0 ? 0xFFFFu : 0u) | (b.undefined != 0 ? 0xFFFF0000u : 0u), false};
-    case s_brev_b32:
-    case v_bfrev_b32: {
+    case bit_reverse: {
       uint64_t reversed = 0;
-      for (unsigned bit = 0; bit < 32; ++bit) reversed |= (a.undefined >> bit & 1) << (31 - bit);
+      for (unsigned bit = 0; bit < bits; ++bit) reversed |= (a.undefined >> bit & 1) << (bits - 1 - bit);
       return {reversed, false};
     }
-    default: {
-      uint64_t any = 0;
-      for (const Bits& each : sources) any |= each.undefined;
-      static_cast<void>(instruction);
-      return {all_if(any) & mask_of(result_bits), any != 0};
-    }
+    default:
+      return unknown();
   }
 }
 

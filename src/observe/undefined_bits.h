@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <span>
 
-#include "isa/instruction.h"
+#include "isa/table.h"
 
 namespace Atoll::observe {
 
@@ -26,7 +26,6 @@ struct Consequence {
 
 /// What follows for the result, and for SCC, a carry or a comparison's bit. `sources` are as the instruction has them;
 /// a lane mask's (a carry, a condition) is the lane's own bit. `scc` is the SCC that it reads.
-Consequence consequence(isa::Opcode opcode, const isa::Instruction& instruction, std::span<const Bits> sources,
-                        unsigned result_bits, Bits scc);
+Consequence consequence(const isa::InstructionRow& row, std::span<const Bits> sources, unsigned result_bits, Bits scc);
 
 }  // namespace Atoll::observe

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "isa/effects.h"
+#include "isa/element_type.h"
 #include "isa/table.h"
 #include "observe/undefined_bits.h"
 #include "semantics/lane_movement.h"
@@ -19,6 +20,7 @@ using isa::Instruction;
 using isa::Opcode;
 using isa::Operand;
 using isa::OperandKind;
+using isa::Operation;
 
 using Row = RegisterShadow::Row;
 
@@ -53,18 +55,13 @@ bool is_packed_half(DataType type) {
 
 bool is_packed_word(DataType type) { return type == DataType::v2b32 || type == DataType::v2f32; }
 
-/// Whether it gives the same, whatever the register holds, when both sources are the same register.
-bool cancels(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::s_xor_b32:
-    case Opcode::s_xor_b64:
-    case Opcode::v_xor_b32:
-    case Opcode::s_sub_u32:
-    case Opcode::s_sub_i32:
-    case Opcode::v_sub_u32:
-    case Opcode::v_sub_co_u32:
-    case Opcode::s_andn2_b32:
-    case Opcode::s_andn2_b64:
+/// True if the result does not depend on the register's value when both sources are the same register.
+bool cancels(const isa::InstructionRow& row) {
+  if (isa::is_float(isa::element_type(row))) return false;
+  switch (row.computes.operation) {
+    case Operation::bit_xor:
+    case Operation::bit_and_not:
+    case Operation::sub:
       return true;
     default:
       return false;
@@ -124,52 +121,6 @@ class Flow {
     return {wave_.scc, registers_.scc_undefined()};
   }
 
-  /// What s_*_saveexec and s_*_wrexec make of EXEC.
-  std::optional<Opcode> operation_on_exec(bool& inverts_source) const {
-    using enum Opcode;
-    inverts_source = false;
-    switch (in_.opcode) {
-      case s_and_saveexec_b64:
-      case s_and_saveexec_b32:
-        return s_and_b64;
-      case s_or_saveexec_b64:
-      case s_or_saveexec_b32:
-        return s_or_b64;
-      case s_xor_saveexec_b64:
-      case s_xor_saveexec_b32:
-        return s_xor_b64;
-      case s_andn2_saveexec_b64:
-      case s_andn2_saveexec_b32:
-      case s_andn2_wrexec_b64:
-      case s_andn2_wrexec_b32:
-        return s_andn2_b64;
-      case s_orn2_saveexec_b64:
-      case s_orn2_saveexec_b32:
-        return s_orn2_b64;
-      case s_nand_saveexec_b64:
-      case s_nand_saveexec_b32:
-        return s_nand_b64;
-      case s_nor_saveexec_b64:
-      case s_nor_saveexec_b32:
-        return s_nor_b64;
-      case s_xnor_saveexec_b64:
-      case s_xnor_saveexec_b32:
-        return s_xnor_b64;
-      case s_andn1_saveexec_b64:
-      case s_andn1_saveexec_b32:
-      case s_andn1_wrexec_b64:
-      case s_andn1_wrexec_b32:
-        inverts_source = true;
-        return s_and_b64;
-      case s_orn1_saveexec_b64:
-      case s_orn1_saveexec_b32:
-        inverts_source = true;
-        return s_or_b64;
-      default:
-        return std::nullopt;
-    }
-  }
-
   void write_exec(uint64_t undefined) {
     const uint64_t lanes = wave_.is_wave32() ? undefined & 0xFFFF'FFFF : undefined;
     if (lanes != 0) exec_ = {lanes, origin_};
@@ -203,11 +154,9 @@ class Flow {
     for (unsigned i = in_.destinations; i < in_.operand_count && count < sources.size(); ++i) {
       sources[count++] = scalar_bits(in_.operands[i]);
     }
-    if (bool inverts = false; const auto operation = operation_on_exec(inverts)) {
-      Bits source = sources[0];
-      if (inverts) source.value = ~source.value;
-      const std::array<Bits, 2> both{source, Bits{wave_.exec(), 0}};
-      const Consequence result = consequence(*operation, in_, both, wave_.wave_size, {});
+    if (row_.computes.exec != isa::ExecUse::no_exec) {
+      const std::array<Bits, 2> both{sources[0], Bits{wave_.exec(), 0}};
+      const Consequence result = consequence(row_, both, wave_.wave_size, {});
       write_exec(result.undefined);
       if (in_.destinations != 0) registers_.define(in_.dst());
       registers_.set_scc(false, 0);
@@ -221,9 +170,8 @@ class Flow {
     Consequence follows;
     const bool same = count == 2 && in_.sources() == 2 && in_.src(0).kind == OperandKind::scalar &&
                       in_.src(1).kind == OperandKind::scalar && in_.src(0).reg == in_.src(1).reg;
-    if (any && !(same && cancels(in_.opcode))) {
-      follows = consequence(in_.opcode, in_, std::span(sources.data(), count), result_bits, scc);
-      if (in_.opcode == Opcode::s_cmov_b32 || in_.opcode == Opcode::s_cmov_b64) follows = {};
+    if (any && !(same && cancels(row_))) {
+      follows = consequence(row_, std::span(sources.data(), count), result_bits, scc);
     }
     if (result != nullptr) set_scalar_result(*result, follows.undefined);
     if (row_.has(isa::flag::scc_out)) registers_.set_scc(follows.flag_undefined, origin_);
@@ -392,7 +340,7 @@ class Flow {
     }
     const bool is_high = in_.op_sel_dst || (result.half && result.op_sel);
     if (!is_half(result.type)) {
-      if (in_.opcode == Opcode::v_fma_mixhi_f16 || in_.opcode == Opcode::v_mad_mixhi_f16) {
+      if (row_.has(isa::flag::mix) && row_.computes.part == isa::Part::high_half) {
         return (old & 0xFFFF) | (undefined & 0xFFFF) << 16;
       }
       return undefined;
@@ -403,8 +351,8 @@ class Flow {
   }
 
   /// What one instruction, or half of a dual one, makes of its sources; written later.
-  void evaluate(Opcode opcode, const isa::InstructionRow& row, std::span<const Operand> results,
-                std::span<const Operand> operands, Result& out, uint64_t& lanes) {
+  void evaluate(const isa::InstructionRow& row, std::span<const Operand> results, std::span<const Operand> operands,
+                Result& out, uint64_t& lanes) {
     std::array<Source, 5> sources;
     unsigned count = 0;
     bool any = false;
@@ -422,13 +370,13 @@ class Flow {
       any |= sources[count++].is_undefined;
     }
     if (!any) return;
-    if (operands.size() == 2 && cancels(opcode) && is_vector(operands[0]) && operands[0].kind == operands[1].kind &&
+    if (operands.size() == 2 && cancels(row) && is_vector(operands[0]) && operands[0].kind == operands[1].kind &&
         operands[0].reg == operands[1].reg && in_.extension == isa::Extension::none) {
       return;
     }
-    const bool is_packed =
-        !results.empty() && in_.encoding == Encoding::vop3p &&
-        (is_packed_half(results[0].type) || (is_packed_word(results[0].type) && opcode != Opcode::v_pk_mov_b32));
+    const bool packs_words = row.computes.operation == Operation::pack_low_low && is_packed_word(row.operands[0].type);
+    const bool is_packed = !results.empty() && in_.encoding == Encoding::vop3p && !packs_words &&
+                           (is_packed_half(results[0].type) || is_packed_word(results[0].type));
     const unsigned bits = results.empty() ? 32 : is_half(results[0].type) ? 16 : std::min(64u, 32u * results[0].words);
     const unsigned result_bits = !results.empty() && results[0].type == DataType::lane_mask ? 1 : std::max(bits, 1u);
     for (uint64_t left = lanes; left != 0; left &= left - 1) {
@@ -443,11 +391,11 @@ class Flow {
       Consequence follows;
       if (is_packed) {
         follows.undefined = packed(std::span(sources.data(), count), lane);
-      } else if (opcode == Opcode::v_pk_mov_b32) {
+      } else if (packs_words) {
         follows.undefined = (values[0].undefined >> (sources[0].operand.op_sel ? 32 : 0) & 0xFFFF'FFFF) |
                             (values[1].undefined >> (sources[1].operand.op_sel_hi ? 32 : 0)) << 32;
       } else {
-        follows = consequence(opcode, in_, std::span(values.data(), count), result_bits, {});
+        follows = consequence(row, std::span(values.data(), count), result_bits, {});
       }
       out.rows[0][lane] = static_cast<uint32_t>(follows.undefined);
       out.rows[1][lane] = static_cast<uint32_t>(follows.undefined >> 32);
@@ -510,14 +458,14 @@ class Flow {
   /// What goes between lanes and scalars, and other movements. False: it is none of these.
   bool movement() {
     const uint64_t exec = wave_.exec();
-    switch (in_.opcode) {
-      case Opcode::v_readfirstlane_b32: {
+    switch (row_.computes.operation) {
+      case Operation::read_first_lane: {
         const unsigned lane = exec == 0 ? 0 : static_cast<unsigned>(std::countr_zero(exec));
         origin_ = registers_.origin_of(in_.src(0));
         set_scalar_result(in_.dst(), registers_.word(in_.src(0), 0, lane));
         return true;
       }
-      case Opcode::v_readlane_b32: {
+      case Operation::read_lane: {
         const Bits select = scalar_bits(in_.src(1));
         if ((select.undefined & 63) == 0) origin_ = registers_.origin_of(in_.src(0));
         const uint32_t undefined = (select.undefined & 63) != 0
@@ -526,14 +474,15 @@ class Flow {
         set_scalar_result(in_.dst(), undefined);
         return true;
       }
-      case Opcode::v_writelane_b32: {
+      case Operation::write_lane: {
         const Bits value = scalar_bits(in_.src(0));
         const Bits select = scalar_bits(in_.src(1));
         registers_.set_word(in_.dst(), 0, select.value & (wave_.wave_size - 1u), static_cast<uint32_t>(value.undefined),
                             origin_);
         return true;
       }
-      case Opcode::v_swap_b32: {
+      case Operation::swap: {
+        if (row_.has(isa::flag::indexed_source) || is_half(row_.operands[0].type)) return false;
         const Operand &a = in_.operands[0], &b = in_.operands[1];
         const size_t first = registers_.index(a, 0), second = registers_.index(b, 0);
         if (!registers_.is_undefined(first) && !registers_.is_undefined(second)) return true;
@@ -544,14 +493,14 @@ class Flow {
         registers_.set_row(second, exec, row, origin);
         return true;
       }
-      case Opcode::v_permlane16_b32:
-      case Opcode::v_permlanex16_b32: {
+      case Operation::permute_row:
+      case Operation::permute_other_row: {
+        const bool is_other = row_.computes.operation == Operation::permute_other_row;
         const uint64_t selects = (scalar_bits(in_.src(1)).value & 0xFFFF'FFFF) | scalar_bits(in_.src(2)).value << 32;
-        permute(semantics::permlane16_move(selects, in_.opcode == Opcode::v_permlanex16_b32, in_.src(0).op_sel,
-                                           in_.src(1).op_sel));
+        permute(semantics::permlane16_move(selects, is_other, in_.src(0).op_sel, in_.src(1).op_sel));
         return true;
       }
-      case Opcode::v_permlane64_b32:
+      case Operation::exchange_wave_halves:
         if (!wave_.is_wave32()) {
           permute(semantics::permlane64_move());
           return true;
@@ -643,14 +592,14 @@ class Flow {
       const unsigned middle = in_.second_operands;
       Result first, second;
       const isa::InstructionRow& second_row = isa::row_on(in_.second, in_.generation);
-      evaluate(in_.opcode, row_, all.first(1), all.subspan(1, middle - 1), first, lanes);
-      evaluate(in_.second, second_row, all.subspan(middle, 1), all.subspan(middle + 1), second, lanes);
+      evaluate(row_, all.first(1), all.subspan(1, middle - 1), first, lanes);
+      evaluate(second_row, all.subspan(middle, 1), all.subspan(middle + 1), second, lanes);
       write(all.first(1), first, lanes);
       write(all.subspan(middle, 1), second, lanes);
       return;
     }
     Result result;
-    evaluate(in_.opcode, row_, all.first(in_.destinations), all.subspan(in_.destinations), result, lanes);
+    evaluate(row_, all.first(in_.destinations), all.subspan(in_.destinations), result, lanes);
     write(all.first(in_.destinations), result, lanes);
     if (row_.has(isa::flag::exec_out)) write_exec(result.flags);
   }
@@ -681,13 +630,21 @@ void define_results(const machine::Wave& wave, const Instruction& instruction, R
 }
 
 bool moves_between_lanes(Opcode opcode) {
-  return opcode == Opcode::ds_swizzle_b32 || opcode == Opcode::ds_permute_b32 || opcode == Opcode::ds_bpermute_b32;
+  switch (isa::row(opcode).computes.operation) {
+    case Operation::lanes_swizzle:
+    case Operation::lanes_push:
+    case Operation::lanes_pull:
+      return true;
+    default:
+      return false;
+  }
 }
 
 void move_between_lanes(const machine::Wave& wave, const Instruction& instruction, RegisterShadow& registers) {
   const uint64_t exec = wave.exec();
   const Operand& result = instruction.dst();
-  const bool is_swizzle = instruction.opcode == Opcode::ds_swizzle_b32;
+  const Operation operation = isa::row(instruction.opcode).computes.operation;
+  const bool is_swizzle = operation == Operation::lanes_swizzle;
   const Operand& data = instruction.src(is_swizzle ? 0 : 1);
   const Operand& address = instruction.src(0);
   Row row{};
@@ -704,7 +661,7 @@ void move_between_lanes(const machine::Wave& wave, const Instruction& instructio
     for (unsigned lane = 0; lane < 64; ++lane) {
       if ((exec >> lane & 1) == 0) continue;
       const unsigned other = ((*addresses)[lane] + static_cast<uint32_t>(instruction.offset)) / 4 & reach;
-      if (instruction.opcode == Opcode::ds_permute_b32) {
+      if (operation == Operation::lanes_push) {
         row[other] = registers.word(data, 0, lane);
       } else if ((exec >> other & 1) != 0) {
         row[lane] = registers.word(data, 0, other);
@@ -712,7 +669,7 @@ void move_between_lanes(const machine::Wave& wave, const Instruction& instructio
         row[lane] = UINT32_MAX;
         if (!origin::is_inactive(origin)) origin = origin::inactive(other);
       }
-      if (registers.word(address, 0, lane) != 0 && instruction.opcode == Opcode::ds_bpermute_b32) {
+      if (registers.word(address, 0, lane) != 0 && operation == Operation::lanes_pull) {
         row[lane] = UINT32_MAX;
         origin = registers.origin_of(address);
       }

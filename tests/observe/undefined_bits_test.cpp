@@ -52,6 +52,14 @@ const Case cases[] = {
      [](uint64_t a, uint64_t b, uint64_t c) { return (a << (b & 31)) + c; }},
     {"field", Opcode::v_bfe_u32, 3, 32, false,
      [](uint64_t a, uint64_t b, uint64_t c) { return word(a) >> (b & 31) & ((uint64_t{1} << (c & 31)) - 1); }},
+    {"bits in reverse", Opcode::s_brev_b64, 1, 64, true,
+     [](uint64_t a, uint64_t, uint64_t) {
+       uint64_t reversed = 0;
+       for (unsigned bit = 0; bit < 64; ++bit) reversed |= (a >> bit & 1) << (63 - bit);
+       return reversed;
+     }},
+    {"16 bits", Opcode::v_mad_legacy_u16, 3, 16, false,
+     [](uint64_t a, uint64_t b, uint64_t c) { return (a * b + c) & 0xFFFF; }},
     {"align", Opcode::v_alignbit_b32, 3, 32, false,
      [](uint64_t a, uint64_t b, uint64_t c) { return (a << 32 | word(b)) >> (c & 31); }},
 };
@@ -70,7 +78,7 @@ struct Numbers {
 TEST(UndefinedBits, VaryingBitsOfAResultAreUndefined) {
   Numbers numbers;
   for (const Case& each : cases) {
-    const uint64_t mask = each.bits == 64 ? ~uint64_t{0} : 0xFFFF'FFFF;
+    const uint64_t mask = each.bits == 64 ? ~uint64_t{0} : (uint64_t{1} << each.bits) - 1;
     for (int turn = 0; turn < 2000; ++turn) {
       std::array<Bits, 3> sources{};
       for (unsigned i = 0; i < each.sources; ++i) {
@@ -105,7 +113,7 @@ TEST(UndefinedBits, VaryingBitsOfAResultAreUndefined) {
         }
       }
       const Consequence follows = Atoll::observe::consequence(
-          each.opcode, {}, std::span<const Bits>(sources.data(), each.sources), each.bits, {});
+          Atoll::isa::row(each.opcode), std::span<const Bits>(sources.data(), each.sources), each.bits, {});
       ASSERT_EQ(varying & ~follows.undefined, 0u) << each.name << " in turn " << turn;
       if (each.is_exact) ASSERT_EQ(follows.undefined & mask, varying) << each.name << " in turn " << turn;
     }
@@ -115,7 +123,7 @@ TEST(UndefinedBits, VaryingBitsOfAResultAreUndefined) {
 TEST(UndefinedBits, ComparisonsThatDefinedBitsDecideAreDefined) {
   const auto compare = [](Opcode opcode, Bits a, Bits b) {
     const std::array<Bits, 2> sources{a, b};
-    return Atoll::observe::consequence(opcode, {}, sources, 1, {}).flag_undefined;
+    return Atoll::observe::consequence(Atoll::isa::row(opcode), sources, 1, {}).flag_undefined;
   };
   EXPECT_FALSE(compare(Opcode::v_cmp_eq_u32, {0x100, 0xFF}, {0x200, 0}));
   EXPECT_TRUE(compare(Opcode::v_cmp_eq_u32, {0x100, 0xFF}, {0x123, 0}));
@@ -123,6 +131,7 @@ TEST(UndefinedBits, ComparisonsThatDefinedBitsDecideAreDefined) {
   EXPECT_TRUE(compare(Opcode::v_cmp_lt_u32, {0x100, 0xFF}, {0x180, 0}));
   EXPECT_FALSE(compare(Opcode::v_cmp_lt_i32, {0xFFFF'FF00, 0xFF}, {0, 0}));
   EXPECT_TRUE(compare(Opcode::v_cmp_lt_i32, {0, 0x8000'0000}, {0, 0}));
+  EXPECT_FALSE(compare(Opcode::v_cmp_t_i32, {0, 0xFFFF}, {0, 0}));
 }
 
 }  // namespace
