@@ -13,11 +13,11 @@
 
 #include <fmt/format.h>
 
+#include "hazards/counters.h"
 #include "isa/effects.h"
 #include "isa/table.h"
 #include "machine/fault_guard.h"
 #include "machine/gpu.h"
-#include "observe/counter_waits.h"
 #include "observe/load_shape.h"
 #include "observe/place.h"
 #include "observe/running_groups.h"
@@ -175,8 +175,8 @@ class OrderChecker final : public Checker {
     history_.forget(address, address + bytes);
   }
 
-  void finish_late_stores(const RunningGroup& group, WaveState& state, const CounterWaits& waits);
-  void wait(const Wave& wave, RunningGroup& group, WaveState& state, const CounterWaits& waits);
+  void finish_late_stores(const RunningGroup& group, WaveState& state, const hazards::CounterWaits& waits);
+  void wait(const Wave& wave, RunningGroup& group, WaveState& state, const hazards::CounterWaits& waits);
   void store(const Wave& wave, RunningGroup& group, WaveState& state, const AccessEvent& access);
   void scalar_load(const Wave& wave, RunningGroup& group, WaveState& state, const AccessEvent& access);
   bool any_history(const Load& load);
@@ -258,7 +258,7 @@ uint64_t waited_for(const std::vector<uint64_t>& under_way, uint32_t at_most) {
 void OrderChecker::settle_loads(Wave& wave, const Instruction& next) {
   const auto [group, state] = place_of(wave);
   if (state == nullptr || (state->loads.empty() && state->late_stores.empty() && state->scalars.empty())) return;
-  const auto waits = counter_waits(next);
+  const auto waits = hazards::counter_waits(next);
   if (!waits) return;
   if (waits->of(Counter::scalar) == 0) {
     for (const auto& [reg, value] : state->scalars) wave.scalar[reg] = value;
@@ -283,7 +283,7 @@ void OrderChecker::settle_loads(Wave& wave, const Instruction& next) {
 }
 
 /// Stores that are waited for have come by now: some of them after others that were executed later.
-void OrderChecker::finish_late_stores(const RunningGroup& group, WaveState& state, const CounterWaits& waits) {
+void OrderChecker::finish_late_stores(const RunningGroup& group, WaveState& state, const hazards::CounterWaits& waits) {
   const Counter counter = group.counts_stores_apart ? Counter::store : Counter::load;
   const uint64_t until = waited_for(state.under_way[group.counts_stores_apart ? 1 : 0], waits.of(counter));
   for (const auto& [address, time] : state.late_stores) {
@@ -305,7 +305,7 @@ void OrderChecker::finish_late_stores(const RunningGroup& group, WaveState& stat
   std::erase_if(state.late_stores, [&](const auto& each) { return each.second <= until; });
 }
 
-void OrderChecker::wait(const Wave& wave, RunningGroup& group, WaveState& state, const CounterWaits& waits) {
+void OrderChecker::wait(const Wave& wave, RunningGroup& group, WaveState& state, const hazards::CounterWaits& waits) {
   constexpr std::array counters = {Counter::load, Counter::store};
   for (size_t counter = 0; counter < counters.size(); ++counter) {
     std::vector<uint64_t>& under_way = state.under_way[counter];
@@ -327,10 +327,10 @@ void OrderChecker::wait(const Wave& wave, RunningGroup& group, WaveState& state,
 }
 
 void OrderChecker::instruction(const Wave& wave, uint64_t, const Instruction& instruction) {
-  const bool is_memory = is_vector_memory(instruction.encoding);
+  const bool is_memory = hazards::is_vector_memory(instruction.encoding);
   const bool is_sync = instruction.encoding == Encoding::ds && isa::row(instruction.opcode).has(isa::flag::gws);
   const bool is_scalar = instruction.encoding == Encoding::smem && instruction.destinations == 0;
-  const auto waits = counter_waits(instruction);
+  const auto waits = hazards::counter_waits(instruction);
   if (!is_memory && !is_sync && !is_scalar && !waits) return;
   const auto [group, state] = place_of(wave);
   if (state == nullptr) return;

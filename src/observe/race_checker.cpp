@@ -19,6 +19,7 @@
 
 #include <fmt/format.h>
 
+#include "hazards/counters.h"
 #include "isa/table.h"
 #include "machine/barrier.h"
 #include "machine/dispatch.h"
@@ -30,7 +31,6 @@
 #include "observe/access_pieces.h"
 #include "observe/asked_copies.h"
 #include "observe/cache_hierarchy.h"
-#include "observe/counter_waits.h"
 #include "observe/epoch.h"
 #include "observe/host_stack.h"
 #include "observe/lane_races.h"
@@ -465,17 +465,17 @@ void RaceChecker::barrier(const machine::Wave& wave, const BarrierEvent& event) 
 
 /// The wave's accesses that are marked from now on are others than those that a store now, or an atomic, releases.
 void RaceChecker::instruction(const machine::Wave& wave, uint64_t, const isa::Instruction& instruction) {
-  if (const auto waits = counter_waits(instruction)) {
+  if (const auto waits = hazards::counter_waits(instruction)) {
     WaveClock* clock = clocks_of(wave).wave;
     if (clock == nullptr) return;
     if (clock->global_sync) passes_global_sync(*clock);
     const bool had_any = clock->loads_under_way || clock->stores_under_way;
-    if (const uint32_t left = waits->of(memory_model::Counter::lds); left != CounterWaits::any)
+    if (const uint32_t left = waits->of(memory_model::Counter::lds); left != hazards::CounterWaits::any)
       clock->wait_for_lds(left);
     if (waits->of(memory_model::Counter::load) == 0) clock->loads_under_way = false;
     if (waits->of(memory_model::Counter::store) == 0) clock->stores_under_way = false;
     if (had_any && !clock->loads_under_way && !clock->stores_under_way) clock->pass_time();
-  } else if (invalidates_caches(instruction.opcode)) {
+  } else if (hazards::invalidates_caches(instruction.opcode)) {
     if (const auto [group, clock] = clocks_of(wave); clock != nullptr) {
       const Invalidates reach = invalidates(*group->caches, instruction);
       if (reach == Invalidates::for_agent || (reach == Invalidates::for_group && group->is_clustered)) {

@@ -68,11 +68,11 @@ class WaitChecker final : public Checker {
     if (group == nullptr || wave.index >= group->waves.size()) return {};
     return {group, &group->waves[wave.index]};
   }
-  void follow_copies(const machine::Wave& wave, const CopySteps& steps);
-  void report(const machine::Wave& wave, uint64_t pc, const RegisterConflict& conflict);
+  void follow_copies(const machine::Wave& wave, const hazards::CopySteps& steps);
+  void report(const machine::Wave& wave, uint64_t pc, const hazards::RegisterConflict& conflict);
   void report(const machine::Wave& wave, const machine::AccessEvent& access, const LdsCopies::Conflict& conflict);
-  void report(const machine::Wave& wave, uint64_t pc, const WaitStates::Missing& missing);
-  void report(const machine::Wave& wave, uint64_t pc, const MatrixWaits::Missing& missing);
+  void report(const machine::Wave& wave, uint64_t pc, const hazards::ValuHazards::Missing& missing);
+  void report(const machine::Wave& wave, uint64_t pc, const hazards::MatrixHazards::Missing& missing);
   struct MissingNop {
     uint64_t earlier = 0;  ///< the instruction before
     std::string message;   ///< with {} for how many wait states there are, and for that instruction
@@ -149,11 +149,11 @@ void WaitChecker::report_registers(const machine::Wave& wave, const machine::Str
   report(2, 's', "SGPRs", named.sgprs, allocated.sgprs, ".amdhsa_next_free_sgpr");
 }
 
-void WaitChecker::follow_copies(const machine::Wave& wave, const CopySteps& steps) {
+void WaitChecker::follow_copies(const machine::Wave& wave, const hazards::CopySteps& steps) {
   const auto [group, state] = place_of(wave);
   if (state == nullptr) return;
   std::vector<uint64_t>& copies = state->copies;
-  for (const CopyStep& step : steps) {
+  for (const hazards::CopyStep& step : steps) {
     if (step.begun != nullptr) {
       copies.push_back(
           group->copies.issue(step.pc, wave.index, step.begun->counted, step.begun->copy == isa::LdsCopy::to_lds));
@@ -196,13 +196,13 @@ std::string wait_for(target::Generation generation, Counters counters) {
   return gfx12 ? "s_wait_kmcnt" : "s_waitcnt lgkmcnt";
 }
 
-const char* kind_of(RegisterConflict::Kind kind) {
+const char* kind_of(hazards::RegisterConflict::Kind kind) {
   switch (kind) {
-    case RegisterConflict::Kind::reads:
+    case hazards::RegisterConflict::Kind::reads:
       return "missing-wait";
-    case RegisterConflict::Kind::writes:
+    case hazards::RegisterConflict::Kind::writes:
       return "overwritten";
-    case RegisterConflict::Kind::overwrites:
+    case hazards::RegisterConflict::Kind::overwrites:
       break;
   }
   return "still-read";
@@ -215,7 +215,7 @@ NamedStack under_way(const Finding& there) {
   return {"what is under way", std::move(frames)};
 }
 
-void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const RegisterConflict& conflict) {
+void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const hazards::RegisterConflict& conflict) {
   const char* kind = kind_of(conflict.kind);
   if (findings_.known(checker, kind, pc, 1)) return;
   Finding finding;
@@ -228,16 +228,16 @@ void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const RegisterC
   const std::string name = conflict.is_vector ? vector_name(conflict.reg, generation) : scalar_name(conflict.reg);
   const std::string wait = wait_for(generation, conflict.operation.counters);
   switch (conflict.kind) {
-    case RegisterConflict::Kind::reads:
-    case RegisterConflict::Kind::writes: {
-      const bool is_read = conflict.kind == RegisterConflict::Kind::reads;
+    case hazards::RegisterConflict::Kind::reads:
+    case hazards::RegisterConflict::Kind::writes: {
+      const bool is_read = conflict.kind == hazards::RegisterConflict::Kind::reads;
       finding.message = fmt::format("kernel '{}' {} {}, and nothing has waited for '{}', which fills it",
                                     finding.kernel, is_read ? "reads" : "writes", name, there.instruction);
       finding.advice = fmt::format("wait before it ({}): a GPU would find {} there", wait,
                                    is_read ? "what the register held before" : "what arrives later");
       break;
     }
-    case RegisterConflict::Kind::overwrites:
+    case hazards::RegisterConflict::Kind::overwrites:
       finding.message = fmt::format(
           "kernel '{}' writes {}, and nothing has waited for the addresses of '{}' to be translated, which "
           "reads it",
@@ -300,8 +300,8 @@ void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const MissingNo
   findings_.add(pc, std::move(finding));
 }
 
-void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const WaitStates::Missing& missing) {
-  using Kind = WaitStateFacts::Kind;
+void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const hazards::ValuHazards::Missing& missing) {
+  using Kind = hazards::ValuInfo::Kind;
   const auto generation = wave.work_group->dispatch->gpu->processor().generation;
   std::string what;
   switch (missing.need.kind) {
@@ -333,11 +333,11 @@ void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const WaitState
                     .left = missing.need.states - missing.states});
 }
 
-void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const MatrixWaits::Missing& missing) {
+void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const hazards::MatrixHazards::Missing& missing) {
   const auto generation = wave.work_group->dispatch->gpu->processor().generation;
   std::string message;
   switch (missing.relation) {
-    using enum MatrixWaits::Relation;
+    using enum hazards::MatrixHazards::Relation;
     case reads:
       message = fmt::format("uses {} {{}} after '{{}}', which writes it", vector_name(missing.reg, generation));
       break;

@@ -98,7 +98,7 @@ WaitPaths::Step WaitPaths::follow(const Key& key, const target::Processor& proce
       state.operations.wait(*facts.operation.waits, events.copies);
     } else {
       state.operations.make_room(facts.operation, events.copies);
-      for (const RegisterConflict& conflict : state.operations.conflicts(facts.operation)) {
+      for (const hazards::RegisterConflict& conflict : state.operations.conflicts(facts.operation)) {
         events.conflicts.push_back({pc, conflict});
       }
       state.operations.execute(facts.operation, pc, events.copies);
@@ -130,9 +130,9 @@ const WaitPaths::Facts& WaitPaths::facts_of(uint64_t pc, const Variant& variant,
     if (const auto at = facts_.find(key); at != facts_.end()) return *at->second;
   }
   const isa::Effects effects = isa::must_effects_of(instruction);
-  auto facts = std::make_unique<const Facts>(Facts{.operation = operation_facts(instruction, effects),
-                                                   .states = wait_state_facts(instruction, effects),
-                                                   .matrix = matrix_facts(instruction, effects, processor)});
+  auto facts = std::make_unique<const Facts>(Facts{.operation = hazards::operation_info(instruction, effects),
+                                                   .states = hazards::valu_info(instruction, effects),
+                                                   .matrix = hazards::matrix_info(instruction, effects, processor)});
   if (facts->operation.copy != isa::LdsCopy::none) any_copies_ = true;
   const std::unique_lock lock(mutex_);
   return *facts_.try_emplace(key, std::move(facts)).first->second;
@@ -140,18 +140,18 @@ const WaitPaths::Facts& WaitPaths::facts_of(uint64_t pc, const Variant& variant,
 
 WaitPaths::Identity WaitPaths::identity_of(const State& state) {
   Identity identity;
-  for (const Operation& operation : state.operations.all()) {
+  for (const hazards::OutstandingOperation& operation : state.operations.all()) {
     identity.insert(identity.end(), {operation.pc, uint64_t{operation.counters} << 1 | uint64_t{operation.arrived},
                                      reinterpret_cast<uintptr_t>(operation.facts)});
   }
   identity.push_back(UINT64_MAX);
-  for (const WaitStates::Write& write : state.states.lately()) {
+  for (const hazards::ValuHazards::Write& write : state.states.recent()) {
     identity.insert(
         identity.end(),
         {static_cast<uint64_t>(write.what.kind) << 32 | uint64_t{write.what.reg} << 16 | write.states, write.pc});
   }
   identity.push_back(UINT64_MAX);
-  for (const MatrixWaits::Recent& recent : state.matrices.lately()) {
+  for (const hazards::MatrixHazards::Recent& recent : state.matrices.recent()) {
     identity.insert(identity.end(), {uint64_t{recent.states}, recent.pc, reinterpret_cast<uintptr_t>(recent.facts)});
   }
   return identity;
@@ -159,7 +159,7 @@ WaitPaths::Identity WaitPaths::identity_of(const State& state) {
 
 /// Called with the lock held.
 uint32_t WaitPaths::number_of(State state) {
-  if (state.operations.all().empty() && state.states.lately().empty() && state.matrices.lately().empty()) return 0;
+  if (state.operations.all().empty() && state.states.recent().empty() && state.matrices.recent().empty()) return 0;
   const auto [at, is_new] = numbers_.try_emplace(identity_of(state), last_number_ + 1);
   if (is_new) states_[++last_number_] = std::move(state);
   return at->second;
@@ -170,9 +170,9 @@ void WaitPaths::forget(uint64_t begin, uint64_t end) {
   const auto is_inside = [&](uint64_t pc) { return pc >= begin && pc < end; };
   std::erase_if(states_, [&](const auto& each) {
     const State& state = each.second;
-    return std::ranges::any_of(state.operations.all(), is_inside, &Operation::pc) ||
-           std::ranges::any_of(state.states.lately(), is_inside, &WaitStates::Write::pc) ||
-           std::ranges::any_of(state.matrices.lately(), is_inside, &MatrixWaits::Recent::pc);
+    return std::ranges::any_of(state.operations.all(), is_inside, &hazards::OutstandingOperation::pc) ||
+           std::ranges::any_of(state.states.recent(), is_inside, &hazards::ValuHazards::Write::pc) ||
+           std::ranges::any_of(state.matrices.recent(), is_inside, &hazards::MatrixHazards::Recent::pc);
   });
   std::erase_if(numbers_, [&](const auto& each) { return !states_.contains(each.second); });
   const auto is_gone = [&](uint32_t state) { return state != 0 && !states_.contains(state); };

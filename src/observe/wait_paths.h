@@ -16,11 +16,11 @@
 #include <utility>
 #include <vector>
 
+#include "hazards/matrix_hazards.h"
+#include "hazards/scoreboard.h"
+#include "hazards/valu_hazards.h"
 #include "isa/instruction.h"
 #include "machine/observer.h"
-#include "observe/matrix_waits.h"
-#include "observe/under_way.h"
-#include "observe/wait_states.h"
 #include "target/processor.h"
 
 namespace Atoll::observe {
@@ -32,10 +32,10 @@ struct PathEvents {
     uint64_t pc = 0;
     Event event;
   };
-  std::vector<At<RegisterConflict>> conflicts;
-  std::vector<At<WaitStates::Missing>> missing;
-  std::vector<At<MatrixWaits::Missing>> missing_of_matrices;
-  CopySteps copies;
+  std::vector<At<hazards::RegisterConflict>> conflicts;
+  std::vector<At<hazards::ValuHazards::Missing>> missing;
+  std::vector<At<hazards::MatrixHazards::Missing>> missing_of_matrices;
+  hazards::CopySteps copies;
 };
 
 /// Numbers of registers, by file.
@@ -80,14 +80,14 @@ class WaitPaths {
 
  private:
   struct Facts {
-    OperationFacts operation;
-    WaitStateFacts states;
-    MatrixFacts matrix;
+    hazards::OperationInfo operation;
+    hazards::ValuInfo states;
+    hazards::MatrixInfo matrix;
   };
   struct State {
-    OperationsUnderWay operations;
-    WaitStates states;
-    MatrixWaits matrices;
+    hazards::Scoreboard operations;
+    hazards::ValuHazards states;
+    hazards::MatrixHazards matrices;
   };
   /// What decides beside their place what instructions are.
   struct Variant {

@@ -4,7 +4,7 @@
     matrix_pairs.py GPU
 
 Each pair is a function. llc puts as many s_nop between the two as the GPU needs (-start-before=post-RA-hazard-rec), which
-matrix_waits_test.cpp compares with what observe/matrix_waits.h has.
+wait_pairs_test.cpp compares with what hazards/matrix_hazards.h has.
 """
 
 import sys

@@ -5,7 +5,7 @@ LLVM's llc (matrix_pairs.py has those about matrices).
     wait_pairs.py GPU
 
 Each pair is a function. llc puts as many s_nop between the two as the GPU needs (-start-before=post-RA-hazard-rec), which
-wait_pairs_test.cpp compares with what observe/wait_states.h has.
+wait_pairs_test.cpp compares with what hazards/valu_hazards.h has.
 """
 
 import sys

@@ -11,9 +11,9 @@
 
 #include <fmt/format.h>
 
+#include "hazards/counters.h"
 #include "isa/decode.h"
 #include "object/elf_file.h"
-#include "observe/counter_waits.h"
 #include "observe/wait_paths.h"
 #include "target/target.h"
 
@@ -132,7 +132,7 @@ TEST_P(ImageWaits, AreEnoughAsLlvmHasThem) {
     for (size_t at = 0; at < hasty.size();) {
       const auto instruction = isa::decode(std::span(hasty).subspan(at), *target.processor);
       ASSERT_TRUE(instruction);
-      if (observe::counter_waits(*instruction)) std::memcpy(&hasty[at], &s_nop, sizeof s_nop);
+      if (hazards::counter_waits(*instruction)) std::memcpy(&hasty[at], &s_nop, sizeof s_nop);
       at += instruction->size;
     }
     observe::WaitPaths hasty_paths;

@@ -160,7 +160,7 @@ TEST(WaitPaths, TellOfCopiesInTheirOrder) {
   WaitPaths paths;
   const WaitPaths::Step step = code.after(paths, 0);
   ASSERT_NE(step.events, nullptr);
-  const observe::CopySteps& copies = step.events->copies;
+  const hazards::CopySteps& copies = step.events->copies;
   ASSERT_EQ(copies.size(), 6U);
   EXPECT_TRUE(copies[0].begun != nullptr && copies[1].begun != nullptr && copies[3].begun != nullptr);
   EXPECT_TRUE(copies[2].begun == nullptr && copies[2].done == 0);

@@ -1,4 +1,4 @@
-// observe: what an instruction waits for, by the counters of operations under way, and what invalidates caches.
+// hazards: what an instruction waits for, by the counters of operations under way, and what invalidates caches.
 // Source: the ISA guides' "S_WAITCNT"; user guide, "Memory Model" for which counter counts what.
 #pragma once
 
@@ -9,7 +9,7 @@
 #include "isa/instruction.h"
 #include "memory_model/generation.h"
 
-namespace Atoll::observe {
+namespace Atoll::hazards {
 
 /// How many operations may be under way afterwards, by memory_model::Counter. Where one counter counts loads and
 /// stores, both have its figure.
@@ -32,9 +32,9 @@ std::optional<CounterWaits> counter_waits(const isa::Instruction& instruction);
 
 /// The most that a counter counts. The GPU holds back the instruction that would be one more.
 /// Source: the ISA guides' widths of the fields of S_WAITCNT and its successors.
-uint32_t most_counted(memory_model::Counter counter, target::Generation generation);
+uint32_t max_outstanding(memory_model::Counter counter, target::Generation generation);
 
 /// Whether it makes a wave see what others have written: those that the memory model ends an acquire with.
 bool invalidates_caches(isa::Opcode opcode);
 
-}  // namespace Atoll::observe
+}  // namespace Atoll::hazards

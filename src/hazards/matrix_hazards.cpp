@@ -1,14 +1,13 @@
-// observe: see matrix_waits.h.
-#include "observe/matrix_waits.h"
+#include "hazards/matrix_hazards.h"
 
 #include <algorithm>
 #include <optional>
 
+#include "hazards/counters.h"
 #include "isa/table.h"
-#include "observe/counter_waits.h"
 #include "semantics/matrix.h"
 
-namespace Atoll::observe {
+namespace Atoll::hazards {
 
 namespace {
 
@@ -17,7 +16,7 @@ using isa::Instruction;
 using isa::Opcode;
 using isa::OperandKind;
 using semantics::MatrixElement;
-using Kind = MatrixFacts::Kind;
+using Kind = MatrixInfo::Kind;
 using enum target::Generation;
 
 RegisterRange range_of(const isa::Operand& operand) {
@@ -70,7 +69,7 @@ uint8_t passes_of(const semantics::MatrixShape& shape, const Instruction& instru
   return whole / 2;
 }
 
-void set_matrix(MatrixFacts& facts, const Instruction& instruction, const semantics::MatrixShape& shape) {
+void set_matrix(MatrixInfo& facts, const Instruction& instruction, const semantics::MatrixShape& shape) {
   const bool is_sparse = isa::row_of(instruction).has(isa::flag::sparse);
   facts.passes = passes_of(shape, instruction);
   facts.kind = shape.a == MatrixElement::f64                                       ? Kind::double_matrix
@@ -89,7 +88,7 @@ void set_matrix(MatrixFacts& facts, const Instruction& instruction, const semant
 
 /// How long a matrix is in the works for whom the GPU does not hold back: for factors of matrices and vector
 /// instructions ...
-uint8_t result_states(const MatrixFacts& matrix) {
+uint8_t result_states(const MatrixInfo& matrix) {
   const bool is_950 = matrix.generation >= gfx950;
   switch (matrix.kind) {
     case Kind::double_matrix:
@@ -102,19 +101,19 @@ uint8_t result_states(const MatrixFacts& matrix) {
 }
 
 /// ... for memory ...
-uint8_t memory_states(const MatrixFacts& matrix) {
+uint8_t memory_states(const MatrixInfo& matrix) {
   if (matrix.kind != Kind::double_matrix) return result_states(matrix);
   return matrix.is_small_double ? 9 : 18;
 }
 
 /// ... for who writes the result's registers ...
-uint8_t overwritten_states(const MatrixFacts& matrix) {
+uint8_t overwritten_states(const MatrixInfo& matrix) {
   if (matrix.kind != Kind::double_matrix) return result_states(matrix);
   return matrix.is_small_double ? 6 : 11;
 }
 
 /// ... and for another matrix that adds to these registers.
-uint8_t addend_states(const MatrixFacts& earlier, const MatrixFacts& later) {
+uint8_t addend_states(const MatrixInfo& earlier, const MatrixInfo& later) {
   const bool is_940 = earlier.generation >= gfx940, is_950 = earlier.generation >= gfx950;
   if (later.addend == earlier.result) {
     if (earlier.is_small_double && later.is_small_double) return 4;
@@ -130,8 +129,8 @@ uint8_t addend_states(const MatrixFacts& earlier, const MatrixFacts& later) {
   return static_cast<uint8_t>(earlier.passes + 1 + (is_950 && (is_in_core || earlier.passes != 2) ? 1 : 0));
 }
 
-struct Need {
-  using Relation = MatrixWaits::Relation;
+struct Requirement {
+  using Relation = MatrixHazards::Relation;
 
   uint8_t states = 0;
   Relation relation{};
@@ -142,7 +141,7 @@ struct Need {
     if (reg_ && states_ > states) *this = {.states = states_, .relation = relation_, .reg = *reg_};
   }
 };
-using enum MatrixWaits::Relation;
+using enum MatrixHazards::Relation;
 
 /// The first register that a range has in common with another one.
 std::optional<uint16_t> common(const RegisterRange& range, const RegisterRange& other) {
@@ -150,8 +149,8 @@ std::optional<uint16_t> common(const RegisterRange& range, const RegisterRange& 
 }
 
 /// gfx908, whose accumulators are read and written by instructions of their own.
-Need need_of_gfx908(const MatrixFacts& earlier, const MatrixFacts& later) {
-  Need need;
+Requirement requirement_of_gfx908(const MatrixInfo& earlier, const MatrixInfo& later) {
+  Requirement need;
   const bool later_is_matrix = later.is_matrix();
   // By passes: 2, 8, 16.
   const auto by_passes = [&](uint8_t two, uint8_t eight, uint8_t sixteen) {
@@ -194,8 +193,8 @@ Need need_of_gfx908(const MatrixFacts& earlier, const MatrixFacts& later) {
   return need;
 }
 
-Need need_of_gfx12_5(const MatrixFacts& earlier, const MatrixFacts& later) {
-  Need need;
+Requirement requirement_of_gfx12_5(const MatrixInfo& earlier, const MatrixInfo& later) {
+  Requirement need;
   if (!earlier.is_matrix()) return need;
   if (later.is_matrix()) {
     need.at_least(later.is_single ? 1 : earlier.for_matrices, reads, common(earlier.result, later.factors));
@@ -209,10 +208,10 @@ Need need_of_gfx12_5(const MatrixFacts& earlier, const MatrixFacts& later) {
   return need;
 }
 
-Need need_of(const MatrixFacts& earlier, const MatrixFacts& later) {
-  if (later.generation >= gfx12_5) return need_of_gfx12_5(earlier, later);
-  if (later.generation < gfx90a) return need_of_gfx908(earlier, later);
-  Need need;
+Requirement requirement_of(const MatrixInfo& earlier, const MatrixInfo& later) {
+  if (later.generation >= gfx12_5) return requirement_of_gfx12_5(earlier, later);
+  if (later.generation < gfx90a) return requirement_of_gfx908(earlier, later);
+  Requirement need;
   const bool is_vector = later.kind == Kind::vector_alu || later.kind == Kind::dot;
   if (earlier.is_matrix()) {
     if (later.is_matrix()) {
@@ -248,7 +247,7 @@ Need need_of(const MatrixFacts& earlier, const MatrixFacts& later) {
   return need;
 }
 
-void set_wave_matrix(MatrixFacts& facts, const Instruction& instruction) {
+void set_wave_matrix(MatrixInfo& facts, const Instruction& instruction) {
   const isa::InstructionRow& row = isa::row_of(instruction);
   facts.kind = Kind::wave_matrix;
   facts.result = range_of(instruction.operands[0]);
@@ -283,9 +282,9 @@ void set_wave_matrix(MatrixFacts& facts, const Instruction& instruction) {
 
 }  // namespace
 
-MatrixFacts matrix_facts(const Instruction& instruction, const isa::Effects& effects,
-                         const target::Processor& processor) {
-  MatrixFacts facts;
+MatrixInfo matrix_info(const Instruction& instruction, const isa::Effects& effects,
+                       const target::Processor& processor) {
+  MatrixInfo facts;
   facts.generation = instruction.generation;
   facts.opcode = instruction.opcode;
   const bool is_12_5 = instruction.generation >= gfx12_5;
@@ -333,14 +332,14 @@ MatrixFacts matrix_facts(const Instruction& instruction, const isa::Effects& eff
   return facts;
 }
 
-std::optional<MatrixWaits::Missing> MatrixWaits::step(const MatrixFacts& facts, uint64_t pc, uint32_t states) {
+std::optional<MatrixHazards::Missing> MatrixHazards::step(const MatrixInfo& facts, uint64_t pc, uint32_t states) {
   std::optional<Missing> missing;
   if (facts.generation >= gfx12_5) states = facts.kind == Kind::other ? 0 : 1;
   uint32_t most = 0;
   bool after_doubles = false;  // a matrix of these came after what is looked at
-  for (auto recent = lately_.rbegin(); recent != lately_.rend(); ++recent) {
-    const MatrixFacts& earlier = *recent->facts;
-    Need need = need_of(earlier, facts);
+  for (auto recent = recent_.rbegin(); recent != recent_.rend(); ++recent) {
+    const MatrixInfo& earlier = *recent->facts;
+    Requirement need = requirement_of(earlier, facts);
     // With a matrix of doubles between, gfx90a does not hold back an access of memory that needs the register.
     if (after_doubles && facts.kind == Kind::memory && facts.generation < gfx940) {
       for (const RegisterRange& written : earlier.writes) need.at_least(2, reads, common(written, facts.reads));
@@ -354,10 +353,10 @@ std::optional<MatrixWaits::Missing> MatrixWaits::step(const MatrixFacts& facts, 
                       .states = need.states,
                       .left = static_cast<uint8_t>(recent->states)};
   }
-  for (Recent& recent : lately_) recent.states += states;
-  std::erase_if(lately_, [](const Recent& recent) { return recent.states >= recent.facts->matters_for; });
-  if (facts.matters_for != 0) lately_.push_back({.facts = &facts, .pc = pc, .states = 0});
+  for (Recent& recent : recent_) recent.states += states;
+  std::erase_if(recent_, [](const Recent& recent) { return recent.states >= recent.facts->matters_for; });
+  if (facts.matters_for != 0) recent_.push_back({.facts = &facts, .pc = pc, .states = 0});
   return missing;
 }
 
-}  // namespace Atoll::observe
+}  // namespace Atoll::hazards

@@ -1,12 +1,11 @@
-// observe: see counter_waits.h.
-#include "observe/counter_waits.h"
+#include "hazards/counters.h"
 
 #include <algorithm>
 #include <array>
 
 #include "isa/immediate_names.h"
 
-namespace Atoll::observe {
+namespace Atoll::hazards {
 
 namespace {
 
@@ -145,7 +144,7 @@ std::optional<CounterWaits> counter_waits(const isa::Instruction& instruction) {
   return waits;
 }
 
-uint32_t most_counted(Counter counter, target::Generation generation) {
+uint32_t max_outstanding(Counter counter, target::Generation generation) {
   using enum target::Generation;
   constexpr uint32_t bits3 = 7, bits4 = 15, bits5 = 31, bits6 = 63, tensors = 3;
   switch (counter) {
@@ -186,4 +185,4 @@ bool invalidates_caches(isa::Opcode opcode) {
   }
 }
 
-}  // namespace Atoll::observe
+}  // namespace Atoll::hazards

@@ -1,5 +1,4 @@
-// observe: see under_way.h.
-#include "observe/under_way.h"
+#include "hazards/scoreboard.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +6,7 @@
 #include "isa/table.h"
 #include "semantics/memory_access.h"
 
-namespace Atoll::observe {
+namespace Atoll::hazards {
 
 namespace {
 
@@ -71,7 +70,7 @@ Counters counters_of(const Instruction& instruction, const isa::Effects& effects
 
 /// Whether XCNT counts it. It is taken not to count copies to and from LDS, tensors' among them, whose addresses and
 /// descriptors clang 22 overwrites at once.
-bool is_translated(const Instruction& instruction, const OperationFacts& facts) {
+bool is_translated(const Instruction& instruction, const OperationInfo& facts) {
   if (instruction.generation < target::Generation::gfx12_5 || facts.counted == 0) return false;
   if (facts.copy != isa::LdsCopy::none) return false;
   switch (instruction.encoding) {
@@ -89,7 +88,7 @@ bool is_translated(const Instruction& instruction, const OperationFacts& facts) 
 
 /// A load of 16 bits leaves the other half of its register as it is: that half need not be there before, as what comes
 /// by the same counter is written in order. Hand-written code loads both halves one right after the other.
-void leave_other_half(OperationFacts& facts, const Instruction& instruction) {
+void leave_other_half(OperationInfo& facts, const Instruction& instruction) {
   if (facts.counted == 0 || !semantics::memory_access(instruction).keeps_half()) return;
   const isa::Operand& result = instruction.operands[0];
   if (result.kind != isa::OperandKind::vgpr) return;
@@ -103,12 +102,12 @@ void leave_other_half(OperationFacts& facts, const Instruction& instruction) {
 }
 
 /// Which halves of VGPRs an instruction has to do with, of those that it has not wholly to do with.
-std::vector<OperationFacts::Half> halves_of(const Instruction& instruction) {
+std::vector<OperationInfo::Half> halves_of(const Instruction& instruction) {
   constexpr uint8_t lower = 1, upper = 2, both = lower | upper;
-  std::vector<OperationFacts::Half> found;
+  std::vector<OperationInfo::Half> found;
   const semantics::MemoryAccess& access = semantics::memory_access(instruction);
   const auto add = [&](unsigned reg, uint8_t halves) {
-    const auto known = std::ranges::find(found, reg, &OperationFacts::Half::reg);
+    const auto known = std::ranges::find(found, reg, &OperationInfo::Half::reg);
     if (known == found.end()) {
       found.push_back({static_cast<uint16_t>(reg), halves});
     } else {
@@ -126,20 +125,20 @@ std::vector<OperationFacts::Half> halves_of(const Instruction& instruction) {
     }
     for (unsigned word = 0; word < operand.words; ++word) add(operand.reg + word, halves);
   }
-  std::erase_if(found, [](const OperationFacts::Half& half) { return half.halves == both; });
+  std::erase_if(found, [](const OperationInfo::Half& half) { return half.halves == both; });
   return found;
 }
 
 }  // namespace
 
-uint8_t OperationFacts::halves_of(unsigned vgpr) const {
+uint8_t OperationInfo::halves_of(unsigned vgpr) const {
   constexpr uint8_t both = 3;
   const auto half = std::ranges::find(halves, vgpr, &Half::reg);
   return half == halves.end() ? both : half->halves;
 }
 
-OperationFacts operation_facts(const Instruction& instruction, const isa::Effects& effects) {
-  OperationFacts facts;
+OperationInfo operation_info(const Instruction& instruction, const isa::Effects& effects) {
+  OperationInfo facts;
   facts.waits = counter_waits(instruction);
   facts.counted = counters_of(instruction, effects);
   facts.in_order = !has(facts.counted, Counter::scalar);
@@ -150,7 +149,7 @@ OperationFacts operation_facts(const Instruction& instruction, const isa::Effect
   if (facts.counted != 0) facts.copy = isa::lds_copy(instruction);
   for (unsigned i = 0; i < static_cast<unsigned>(Counter::count); ++i) {
     const auto counter = static_cast<Counter>(i);
-    if (has(facts.counted, counter)) facts.room.of(counter) = most_counted(counter, instruction.generation) - 1;
+    if (has(facts.counted, counter)) facts.room.of(counter) = max_outstanding(counter, instruction.generation) - 1;
   }
   if (is_translated(instruction, facts)) facts.counted |= mask(Counter::xnack);
   using enum isa::Control::Kind;
@@ -175,15 +174,15 @@ namespace {
 
 /// Stands for all that these count and that fill nothing and are no copies: of such it matters only that there are so
 /// many. Null: they are kept apart.
-const OperationFacts* any_counted(Counters counters) {
+const OperationInfo* any_counted(Counters counters) {
   const auto counted = [](Counters all) {
-    OperationFacts facts;
+    OperationInfo facts;
     facts.counted = all;
     return facts;
   };
-  static const OperationFacts vector = counted(mask(Counter::load)), lds = counted(mask(Counter::lds)),
-                              both = counted(mask(Counter::load) | mask(Counter::lds));
-  for (const OperationFacts* any : {&vector, &lds, &both}) {
+  static const OperationInfo vector = counted(mask(Counter::load)), lds = counted(mask(Counter::lds)),
+                             both = counted(mask(Counter::load) | mask(Counter::lds));
+  for (const OperationInfo* any : {&vector, &lds, &both}) {
     if (any->counted == counters) return any;
   }
   return nullptr;
@@ -191,15 +190,15 @@ const OperationFacts* any_counted(Counters counters) {
 
 }  // namespace
 
-void OperationsUnderWay::end_copy(size_t at, CopySteps& copies) const {
+void Scoreboard::end_copy(size_t at, CopySteps& copies) const {
   const auto place = std::count_if(queue_.begin(), queue_.begin() + static_cast<ptrdiff_t>(at),
-                                   [](const Operation& operation) { return operation.is_copy(); });
+                                   [](const OutstandingOperation& operation) { return operation.is_copy(); });
   copies.push_back({.done = static_cast<unsigned>(place)});
 }
 
-void OperationsUnderWay::collect() {
+void Scoreboard::collect() {
   // What nobody waits for any more counts only for those that are older.
-  const auto matters = [](const Operation& operation) {
+  const auto matters = [](const OutstandingOperation& operation) {
     return operation.is_filling() || operation.is_reading() || operation.is_copy();
   };
   queue_.erase(queue_.begin(), std::ranges::find_if(queue_, matters));
@@ -207,10 +206,10 @@ void OperationsUnderWay::collect() {
   vectors_read_.reset();
   scalars_filled_.reset();
   scalars_read_.reset();
-  for (const Operation& operation : queue_) add(operation);
+  for (const OutstandingOperation& operation : queue_) add(operation);
 }
 
-void OperationsUnderWay::add(const Operation& operation) {
+void Scoreboard::add(const OutstandingOperation& operation) {
   if (operation.is_filling()) {
     vectors_filled_ |= operation.facts->vector_writes;
     scalars_filled_ |= operation.facts->writes;
@@ -221,7 +220,7 @@ void OperationsUnderWay::add(const Operation& operation) {
   }
 }
 
-void OperationsUnderWay::wait(const CounterWaits& waits, CopySteps& copies) {
+void Scoreboard::wait(const CounterWaits& waits, CopySteps& copies) {
   if (queue_.empty()) return;
   // Of what counts by the same counter only that is sure to be done later which comes after it in the same order: with
   // lgkmcnt, accesses of LDS are done in their own order, and of scalar memory in any.
@@ -242,11 +241,11 @@ void OperationsUnderWay::wait(const CounterWaits& waits, CopySteps& copies) {
       at->arrived = true;
     }
   }
-  std::erase_if(queue_, [](const Operation& operation) { return operation.counters == 0; });
+  std::erase_if(queue_, [](const OutstandingOperation& operation) { return operation.counters == 0; });
   collect();
 }
 
-void OperationsUnderWay::make_room(const OperationFacts& facts, CopySteps& copies) {
+void Scoreboard::make_room(const OperationInfo& facts, CopySteps& copies) {
   if (facts.counted != 0 && queue_.size() > std::ranges::min(facts.room.at_most)) wait(facts.room, copies);
 }
 
@@ -258,13 +257,13 @@ std::optional<unsigned> first_of(const std::bitset<size>& set) {
   return std::nullopt;
 }
 
-std::vector<RegisterConflict> OperationsUnderWay::conflicts(const OperationFacts& facts) const {
+std::vector<RegisterConflict> Scoreboard::conflicts(const OperationInfo& facts) const {
   std::vector<RegisterConflict> found;
   if (!touches(facts)) return found;
   using enum RegisterConflict::Kind;
-  const auto is_found = [&](const Operation& operation, RegisterConflict::Kind kind, VectorRegisters vectors,
+  const auto is_found = [&](const OutstandingOperation& operation, RegisterConflict::Kind kind, VectorRegisters vectors,
                             const isa::ScalarSet& scalars) {
-    for (const OperationFacts::Half& half : operation.facts->halves) {
+    for (const OperationInfo::Half& half : operation.facts->halves) {
       if ((half.halves & facts.halves_of(half.reg)) == 0) vectors.reset(half.reg);
     }
     if (const auto vector = first_of(vectors)) {
@@ -278,8 +277,8 @@ std::vector<RegisterConflict> OperationsUnderWay::conflicts(const OperationFacts
     return false;
   };
   const bool is_access = has(facts.counted, Counter::xnack);
-  for (const Operation& operation : queue_) {
-    const OperationFacts& its = *operation.facts;
+  for (const OutstandingOperation& operation : queue_) {
+    const OperationInfo& its = *operation.facts;
     if (operation.is_filling()) {
       if (is_found(operation, reads, its.vector_writes & facts.vector_reads, its.writes & facts.reads)) continue;
       const bool in_turn = facts.counted == operation.counters && its.fills_in_order;
@@ -296,22 +295,24 @@ std::vector<RegisterConflict> OperationsUnderWay::conflicts(const OperationFacts
   return found;
 }
 
-void OperationsUnderWay::execute(const OperationFacts& facts, uint64_t pc, CopySteps& copies) {
+void Scoreboard::execute(const OperationInfo& facts, uint64_t pc, CopySteps& copies) {
   const auto translate = [&](auto&& is_meant) {
     bool any = false;
-    for (Operation& operation : queue_) {
+    for (OutstandingOperation& operation : queue_) {
       if (!operation.is_reading() || !is_meant(operation)) continue;
       operation.counters &= static_cast<Counters>(~mask(Counter::xnack));
       any = true;
     }
     if (!any) return;
-    std::erase_if(queue_, [](const Operation& operation) { return operation.counters == 0; });
+    std::erase_if(queue_, [](const OutstandingOperation& operation) { return operation.counters == 0; });
     collect();
   };
-  if (facts.leaves_function) translate([](const Operation&) { return true; });
+  if (facts.leaves_function) translate([](const OutstandingOperation&) { return true; });
   if (facts.counted == 0) return;
   if (has(facts.counted, Counter::xnack)) {
-    translate([&](const Operation& operation) { return operation.facts->is_scalar_memory != facts.is_scalar_memory; });
+    translate([&](const OutstandingOperation& operation) {
+      return operation.facts->is_scalar_memory != facts.is_scalar_memory;
+    });
     // As clang 22 has it: what it overwrites of a register that is still to be read says that this has been read, and
     // all before it.
     if (!facts.is_scalar_memory && ((vectors_read_ & facts.vector_writes).any())) {
@@ -319,8 +320,8 @@ void OperationsUnderWay::execute(const OperationFacts& facts, uint64_t pc, CopyS
       for (size_t i = 0; i < queue_.size(); ++i) {
         if (queue_[i].is_reading() && (queue_[i].facts->vector_reads & facts.vector_writes).any()) until = i + 1;
       }
-      const Operation* end = queue_.data() + until;
-      translate([&](const Operation& operation) { return &operation < end; });
+      const OutstandingOperation* end = queue_.data() + until;
+      translate([&](const OutstandingOperation& operation) { return &operation < end; });
     }
   }
   constexpr size_t most = 64;  // more than any counter counts
@@ -332,7 +333,7 @@ void OperationsUnderWay::execute(const OperationFacts& facts, uint64_t pc, CopyS
   const bool is_copy = facts.copy != isa::LdsCopy::none;
   if (is_copy) copies.push_back({.begun = &facts, .pc = pc});
   if (!is_copy && !facts.fills) {
-    if (const OperationFacts* any = any_counted(facts.counted)) {
+    if (const OperationInfo* any = any_counted(facts.counted)) {
       if (!queue_.empty()) queue_.push_back({.counters = facts.counted, .facts = any});
       return;
     }
@@ -341,4 +342,4 @@ void OperationsUnderWay::execute(const OperationFacts& facts, uint64_t pc, CopyS
   add(queue_.back());
 }
 
-}  // namespace Atoll::observe
+}  // namespace Atoll::hazards

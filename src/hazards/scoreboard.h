@@ -1,4 +1,4 @@
-// observe: operations that a wave has not waited for, and the registers that they are still to fill or to read.
+// hazards: operations that a wave has not waited for, and the registers that they are still to fill or to read.
 //
 // Source: the ISA guides' "S_WAITCNT"; user guide, "Memory Model", for which counter counts what. From GFX12.5 on XCNT
 // counts accesses of memory until their addresses are translated, since one whose page is missing is executed again:
@@ -12,17 +12,17 @@
 #include <optional>
 #include <vector>
 
+#include "hazards/counters.h"
 #include "isa/effects.h"
 #include "memory_model/generation.h"
-#include "observe/counter_waits.h"
 
-namespace Atoll::observe {
+namespace Atoll::hazards {
 
 /// VGPRs by their number in all banks; AGPRs from isa::first_agpr on.
 using VectorRegisters = isa::VectorSet;
 
 /// What counts of an instruction.
-struct OperationFacts {
+struct OperationInfo {
   std::optional<CounterWaits> waits;
   memory_model::Counters counted = 0;  ///< by which counters it is under way
   CounterWaits room;                   ///< what may be left for these counters to count it, too
@@ -43,14 +43,14 @@ struct OperationFacts {
   isa::ScalarSet reads, writes;
   VectorRegisters vector_reads, vector_writes, vectors;  ///< the last: both
 };
-OperationFacts operation_facts(const isa::Instruction& instruction, const isa::Effects& effects);
+OperationInfo operation_info(const isa::Instruction& instruction, const isa::Effects& effects);
 
 /// An operation that has not been waited for.
-struct Operation {
+struct OutstandingOperation {
   uint64_t pc = 0;
   memory_model::Counters counters = 0;  ///< in whose queues it still is
   bool arrived = false;
-  const OperationFacts* facts = nullptr;
+  const OperationInfo* facts = nullptr;
 
   bool is_copy() const { return facts->copy != isa::LdsCopy::none && !arrived; }
   bool is_filling() const { return !arrived && facts->fills; }
@@ -59,7 +59,7 @@ struct Operation {
 
 /// What becomes of a wave's copies between memory and LDS that are under way: one more has begun, or one is done.
 struct CopyStep {
-  const OperationFacts* begun = nullptr;  ///< of the instruction at `pc`; null: one is done, ...
+  const OperationInfo* begun = nullptr;  ///< of the instruction at `pc`; null: one is done, ...
   uint64_t pc = 0;
   unsigned done = 0;  ///< ... of those that are under way the one of that number, from the oldest on
 };
@@ -73,39 +73,39 @@ struct RegisterConflict {
     overwrites  ///< a register that is still to be read
   };
   Kind kind;
-  Operation operation{};
+  OutstandingOperation operation{};
   bool is_vector = false;
   unsigned reg = 0;
 };
 
 /// The operations of a wave, as far as it matters to what comes.
-class OperationsUnderWay {
+class Scoreboard {
  public:
   void wait(const CounterWaits& waits, CopySteps& copies);
   /// Before a wave executes an instruction: a counter counts no more than it can.
-  void make_room(const OperationFacts& facts, CopySteps& copies);
+  void make_room(const OperationInfo& facts, CopySteps& copies);
   /// Those that an instruction has to wait for.
-  std::vector<RegisterConflict> conflicts(const OperationFacts& facts) const;
+  std::vector<RegisterConflict> conflicts(const OperationInfo& facts) const;
   /// A wave executes an instruction.
-  void execute(const OperationFacts& facts, uint64_t pc, CopySteps& copies);
+  void execute(const OperationInfo& facts, uint64_t pc, CopySteps& copies);
   /// The oldest first.
-  const std::vector<Operation>& all() const { return queue_; }
+  const std::vector<OutstandingOperation>& all() const { return queue_; }
 
  private:
-  bool touches(const OperationFacts& facts) const {
+  bool touches(const OperationInfo& facts) const {
     return (vectors_filled_ & facts.vectors).any() || (vectors_read_ & facts.vector_writes).any() ||
            (scalars_filled_ & (facts.reads | facts.writes)).any() || (scalars_read_ & facts.writes).any();
   }
   /// What is under way has changed.
   void collect();
-  void add(const Operation& operation);
+  void add(const OutstandingOperation& operation);
   /// The copy at that place in the queue is done.
   void end_copy(size_t at, CopySteps& copies) const;
 
-  std::vector<Operation> queue_;  ///< the oldest first
+  std::vector<OutstandingOperation> queue_;  ///< the oldest first
   // Of all of them, what they are still to fill and to read.
   VectorRegisters vectors_filled_, vectors_read_;
   isa::ScalarSet scalars_filled_, scalars_read_;
 };
 
-}  // namespace Atoll::observe
+}  // namespace Atoll::hazards

@@ -1,12 +1,11 @@
-// observe: see wait_states.h.
-#include "observe/wait_states.h"
+#include "hazards/valu_hazards.h"
 
 #include <algorithm>
 
+#include "hazards/counters.h"
 #include "isa/table.h"
-#include "observe/counter_waits.h"
 
-namespace Atoll::observe {
+namespace Atoll::hazards {
 
 namespace {
 
@@ -14,8 +13,8 @@ using isa::Encoding;
 using isa::Instruction;
 using isa::Opcode;
 using isa::OperandKind;
-using Kind = WaitStateFacts::Kind;
-using Need = WaitStateFacts::Need;
+using Kind = ValuInfo::Kind;
+using Requirement = ValuInfo::Requirement;
 using enum target::Generation;
 
 /// That any rule asks for.
@@ -75,8 +74,8 @@ uint16_t hardware_register(const Instruction& instruction) { return instruction.
 
 }  // namespace
 
-WaitStateFacts wait_state_facts(const Instruction& instruction, const isa::Effects& effects) {
-  WaitStateFacts facts;
+ValuInfo valu_info(const Instruction& instruction, const isa::Effects& effects) {
+  ValuInfo facts;
   facts.is_looked_at = instruction.generation < gfx10;
   if (!facts.is_looked_at) return facts;
   const bool is_940 = instruction.generation >= gfx940;
@@ -86,7 +85,7 @@ WaitStateFacts wait_state_facts(const Instruction& instruction, const isa::Effec
   }
   const auto need_scalars = [&](uint8_t states) {
     for (uint16_t reg = 0; reg < isa::scalar::count; ++reg) {
-      if (is_ordinary(reg) && effects.reads[reg]) facts.needs.push_back({Kind::scalar, reg, states});
+      if (is_ordinary(reg) && effects.reads[reg]) facts.requirements.push_back({Kind::scalar, reg, states});
     }
   };
   if (is_vector_memory(instruction.encoding)) need_scalars(5);
@@ -98,13 +97,13 @@ WaitStateFacts wait_state_facts(const Instruction& instruction, const isa::Effec
     case Opcode::s_getreg_b32: {
       const bool is_getreg = instruction.opcode == Opcode::s_getreg_b32;
       const auto states = static_cast<uint8_t>(is_getreg || instruction.generation >= gfx8 ? 2 : 1);
-      facts.needs.push_back({Kind::hardware_register, hardware_register(instruction), states});
+      facts.requirements.push_back({Kind::hardware_register, hardware_register(instruction), states});
       break;
     }
     default:
       break;
   }
-  if (needs_m0(instruction)) facts.needs.push_back({Kind::m0, isa::scalar::m0, 1});
+  if (needs_m0(instruction)) facts.requirements.push_back({Kind::m0, isa::scalar::m0, 1});
   if (const isa::Operand data = stored_data(instruction); data.words != 0) {
     for (unsigned word = 0; word < data.words; ++word) {
       facts.written.push_back({Kind::stored, static_cast<uint16_t>(data.reg + word)});
@@ -124,11 +123,11 @@ WaitStateFacts wait_state_facts(const Instruction& instruction, const isa::Effec
   for (uint16_t reg = 0; reg < isa::vector_registers; ++reg) {
     if (!effects.vector_writes[reg]) continue;
     facts.written.push_back({Kind::vector, reg});
-    facts.needs.push_back({Kind::stored, reg, static_cast<uint8_t>(is_940 ? 2 : 1)});
+    facts.requirements.push_back({Kind::stored, reg, static_cast<uint8_t>(is_940 ? 2 : 1)});
     if (transcendental) facts.written.push_back({Kind::transcendental, reg});
     if (is_940 && writes_part(instruction)) {
       facts.written.push_back({Kind::half, reg});
-      facts.needs.push_back({Kind::half, reg, 1});
+      facts.requirements.push_back({Kind::half, reg, 1});
     }
   }
   const bool is_lane_access =
@@ -136,70 +135,70 @@ WaitStateFacts wait_state_facts(const Instruction& instruction, const isa::Effec
   if (is_lane_access) {
     if (const isa::Operand& select = instruction.src(1);
         select.kind == OperandKind::scalar && is_ordinary(select.reg)) {
-      facts.needs.push_back({Kind::scalar, select.reg, 4});
+      facts.requirements.push_back({Kind::scalar, select.reg, 4});
     }
   }
   if (instruction.opcode == Opcode::v_div_fmas_f32 || instruction.opcode == Opcode::v_div_fmas_f64) {
-    facts.needs.push_back({Kind::scalar, isa::scalar::vcc_lo, 4});
-    facts.needs.push_back({Kind::scalar, isa::scalar::vcc_hi, 4});
+    facts.requirements.push_back({Kind::scalar, isa::scalar::vcc_lo, 4});
+    facts.requirements.push_back({Kind::scalar, isa::scalar::vcc_hi, 4});
   }
   if (instruction.extension == isa::Extension::dpp16) {
     if (const isa::Operand& source = instruction.src(0); source.kind == OperandKind::vgpr) {
       for (uint16_t word = 0; word < source.words; ++word) {
-        facts.needs.push_back({Kind::vector, static_cast<uint16_t>(source.reg + word), 2});
+        facts.requirements.push_back({Kind::vector, static_cast<uint16_t>(source.reg + word), 2});
       }
     }
-    facts.needs.push_back({Kind::exec, isa::scalar::exec_lo, 5});
+    facts.requirements.push_back({Kind::exec, isa::scalar::exec_lo, 5});
   }
   if (is_940) {
     need_scalars(2);
     if (instruction.opcode == Opcode::v_readlane_b32 || instruction.opcode == Opcode::v_readfirstlane_b32) {
       const isa::Operand& source = instruction.src(0);
-      if (source.kind == OperandKind::vgpr) facts.needs.push_back({Kind::vector, source.reg, 1});
+      if (source.kind == OperandKind::vgpr) facts.requirements.push_back({Kind::vector, source.reg, 1});
     }
     if (is_lane_access || instruction.opcode == Opcode::v_readfirstlane_b32) {
-      facts.needs.push_back({Kind::exec, isa::scalar::exec_lo, 4});
+      facts.requirements.push_back({Kind::exec, isa::scalar::exec_lo, 4});
     }
     for (uint16_t reg = 0; reg < isa::first_agpr; ++reg) {
-      if (effects.vector_reads[reg]) facts.needs.push_back({Kind::half, reg, 1});
+      if (effects.vector_reads[reg]) facts.requirements.push_back({Kind::half, reg, 1});
     }
     if (instruction.opcode == Opcode::v_permlane16_swap_b32 || instruction.opcode == Opcode::v_permlane32_swap_b32) {
       for (uint16_t reg = 0; reg < isa::first_agpr; ++reg) {
-        if (effects.vector_reads[reg]) facts.needs.push_back({Kind::vector, reg, 2});
+        if (effects.vector_reads[reg]) facts.requirements.push_back({Kind::vector, reg, 2});
       }
     }
     if (!transcendental) {
       for (uint16_t reg = 0; reg < isa::first_agpr; ++reg) {
-        if (effects.vector_reads[reg]) facts.needs.push_back({Kind::transcendental, reg, 1});
+        if (effects.vector_reads[reg]) facts.requirements.push_back({Kind::transcendental, reg, 1});
       }
     }
   }
   return facts;
 }
 
-std::optional<WaitStates::Missing> WaitStates::step(const WaitStateFacts& facts, uint64_t pc) {
+std::optional<ValuHazards::Missing> ValuHazards::step(const ValuInfo& facts, uint64_t pc) {
   if (!facts.is_looked_at) return std::nullopt;
   std::optional<Missing> missing;
-  for (const Need& need : facts.needs) {
-    const WaitStateFacts::Written what{need.kind, need.reg};
-    const auto write = std::ranges::find(lately_, what, &Write::what);
-    if (write == lately_.end() || write->states >= need.states) continue;
+  for (const Requirement& need : facts.requirements) {
+    const ValuInfo::RecentWrite what{need.kind, need.reg};
+    const auto write = std::ranges::find(recent_, what, &Write::what);
+    if (write == recent_.end() || write->states >= need.states) continue;
     missing = Missing{need, write->pc, need.states - write->states};
     break;
   }
-  if (facts.awaits_stores) std::erase_if(lately_, [](const Write& write) { return write.what.kind == Kind::stored; });
-  for (Write& write : lately_) write.states += facts.states;
-  std::erase_if(lately_, [&](const Write& write) {
+  if (facts.awaits_stores) std::erase_if(recent_, [](const Write& write) { return write.what.kind == Kind::stored; });
+  for (Write& write : recent_) write.states += facts.states;
+  std::erase_if(recent_, [&](const Write& write) {
     // What another instruction writes to a register is no longer a transcendental one's, or a part.
-    const bool is_written = std::ranges::any_of(facts.written, [&](const WaitStateFacts::Written& what) {
+    const bool is_written = std::ranges::any_of(facts.written, [&](const ValuInfo::RecentWrite& what) {
       const bool is_vector =
           what.kind == Kind::vector && (write.what.kind == Kind::transcendental || write.what.kind == Kind::half);
       return what.reg == write.what.reg && (what.kind == write.what.kind || is_vector);
     });
     return is_written || write.states >= most_states;
   });
-  for (const WaitStateFacts::Written& what : facts.written) lately_.push_back({.what = what, .pc = pc});
+  for (const ValuInfo::RecentWrite& what : facts.written) recent_.push_back({.what = what, .pc = pc});
   return missing;
 }
 
-}  // namespace Atoll::observe
+}  // namespace Atoll::hazards

@@ -1,4 +1,4 @@
-// observe: wait states about matrix instructions, which code has to leave by itself: MFMA and SMFMAC of gfx908 to
+// hazards: wait states about matrix instructions, which code has to leave by itself: MFMA and SMFMAC of gfx908 to
 // gfx950, WMMA and SWMMAC of GFX12.5.
 //
 // A matrix instruction takes passes of four cycles, and its result is in the registers only some passes later. The GPU
@@ -18,7 +18,7 @@
 #include "isa/instruction.h"
 #include "target/processor.h"
 
-namespace Atoll::observe {
+namespace Atoll::hazards {
 
 /// Some registers after each other, numbered as isa::VectorSet has them.
 struct RegisterRange {
@@ -31,7 +31,7 @@ struct RegisterRange {
 };
 
 /// What counts of an instruction.
-struct MatrixFacts {
+struct MatrixInfo {
   enum class Kind : uint8_t {
     other,
     vector_alu,
@@ -60,11 +60,11 @@ struct MatrixFacts {
 
   bool is_matrix() const { return kind >= Kind::matrix; }
 };
-MatrixFacts matrix_facts(const isa::Instruction& instruction, const isa::Effects& effects,
-                         const target::Processor& processor);
+MatrixInfo matrix_info(const isa::Instruction& instruction, const isa::Effects& effects,
+                       const target::Processor& processor);
 
-/// What a wave has executed lately, as far as it matters to what comes.
-class MatrixWaits {
+/// What a wave has executed recently, as far as it matters to what comes.
+class MatrixHazards {
  public:
   /// What an instruction does with what an earlier one has to do with.
   enum class Relation : uint8_t {
@@ -83,18 +83,18 @@ class MatrixWaits {
     uint8_t left = 0;    ///< that there are
   };
   /// The wave comes to an instruction, which takes `states`. The facts have to stay where they are.
-  std::optional<Missing> step(const MatrixFacts& facts, uint64_t pc, uint32_t states);
+  std::optional<Missing> step(const MatrixInfo& facts, uint64_t pc, uint32_t states);
 
   struct Recent {
-    const MatrixFacts* facts = nullptr;
+    const MatrixInfo* facts = nullptr;
     uint64_t pc = 0;
     uint32_t states = 0;  ///< since then
   };
   /// The oldest first.
-  const std::vector<Recent>& lately() const { return lately_; }
+  const std::vector<Recent>& recent() const { return recent_; }
 
  private:
-  std::vector<Recent> lately_;
+  std::vector<Recent> recent_;
 };
 
-}  // namespace Atoll::observe
+}  // namespace Atoll::hazards
