@@ -79,7 +79,8 @@ std::optional<CounterWaits> named_waits(const isa::Instruction& instruction) {
   const bool counts_stores_apart = instruction.generation >= target::Generation::gfx10;
   switch (instruction.opcode) {
     case Opcode::s_waitcnt: {
-      static const NamedField vmcnt("vmcnt"), lgkmcnt("lgkmcnt");
+      static const NamedField vmcnt("vmcnt"), lgkmcnt("lgkmcnt"), expcnt("expcnt");
+      waits.exports = expcnt.limit(instruction);
       const uint32_t vector = vmcnt.limit(instruction), others = lgkmcnt.limit(instruction);
       waits.of(Counter::load) = vector;
       if (!counts_stores_apart) waits.of(Counter::store) = vector;
@@ -96,6 +97,10 @@ std::optional<CounterWaits> named_waits(const isa::Instruction& instruction) {
       return waits;
     case Opcode::s_waitcnt_lgkmcnt:
       waits.of(Counter::lds) = waits.of(Counter::scalar) = immediate;
+      return waits;
+    case Opcode::s_waitcnt_expcnt:
+    case Opcode::s_wait_expcnt:
+      waits.exports = immediate;
       return waits;
     case Opcode::s_wait_dscnt:
       waits.of(Counter::lds) = immediate;
@@ -128,6 +133,7 @@ std::optional<CounterWaits> named_waits(const isa::Instruction& instruction) {
       return waits;
     case Opcode::s_wait_idle:
       waits.at_most.fill(0);
+      waits.exports = 0;
       return waits;
     default:
       return std::nullopt;
@@ -142,6 +148,34 @@ std::optional<CounterWaits> counter_waits(const isa::Instruction& instruction) {
   // A wait for any counter of memory is one for XCNT, too.
   waits->of(Counter::xnack) = std::ranges::min(waits->at_most);
   return waits;
+}
+
+const isa::CounterField* dependency_field(DependencyField field, target::Generation generation) {
+  constexpr std::array<std::string_view, static_cast<size_t>(DependencyField::count)> names{
+      "depctr_hold_cnt", "depctr_sa_sdst", "depctr_va_vdst", "depctr_va_sdst",
+      "depctr_va_ssrc",  "depctr_va_vcc",  "depctr_vm_vsrc"};
+  for (const isa::CounterField& counter : isa::dependency_counters()) {
+    if (counter.name == names.at(static_cast<size_t>(field)) && generation >= counter.first &&
+        generation <= counter.last) {
+      return &counter;
+    }
+  }
+  return nullptr;
+}
+
+std::optional<DependencyFields> dependency_wait(const isa::Instruction& instruction) {
+  if (instruction.opcode != Opcode::s_waitcnt_depctr) return std::nullopt;
+  DependencyFields fields = 0;
+  for (unsigned i = 0; i < static_cast<unsigned>(DependencyField::count); ++i) {
+    const auto which = static_cast<DependencyField>(i);
+    const isa::CounterField* const counter = dependency_field(which, instruction.generation);
+    if (counter == nullptr || field(instruction.immediate, counter->low) == 0) fields |= field_mask(which);
+  }
+  return fields;
+}
+
+uint32_t wait_states(const isa::Instruction& instruction) {
+  return instruction.opcode == Opcode::s_nop ? (instruction.immediate & 0xFu) + 1 : 1;
 }
 
 uint32_t max_outstanding(Counter counter, target::Generation generation) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "isa/immediate_names.h"
 #include "isa/instruction.h"
 #include "memory_model/generation.h"
 
@@ -16,11 +17,30 @@ namespace Atoll::hazards {
 struct CounterWaits {
   static constexpr uint32_t any = UINT32_MAX;
   std::array<uint32_t, static_cast<size_t>(memory_model::Counter::count)> at_most;
+  uint32_t exports = any;  ///< EXPCNT, which is no counter of memory
 
   CounterWaits() { at_most.fill(any); }
   uint32_t& of(memory_model::Counter counter) { return at_most[static_cast<size_t>(counter)]; }
   uint32_t of(memory_model::Counter counter) const { return at_most[static_cast<size_t>(counter)]; }
 };
+
+/// The fields of s_waitcnt_depctr (s_wait_alu): operations between units that a wave may wait for.
+enum class DependencyField : uint8_t { hold_cnt, sa_sdst, va_vdst, va_sdst, va_ssrc, va_vcc, vm_vsrc, count };
+using DependencyFields = uint8_t;  ///< a bit for each
+constexpr DependencyFields field_mask(DependencyField field) {
+  return static_cast<DependencyFields>(1u << static_cast<unsigned>(field));
+}
+inline constexpr DependencyFields all_dependency_fields = (1u << static_cast<unsigned>(DependencyField::count)) - 1;
+
+/// Returns the field's bits in the immediate; null where a generation does not have it.
+const isa::CounterField* dependency_field(DependencyField field, target::Generation generation);
+
+/// Returns the fields that s_waitcnt_depctr waits for to become 0; those that a generation lacks count as waited for.
+/// Nothing for other instructions.
+std::optional<DependencyFields> dependency_wait(const isa::Instruction& instruction);
+
+/// Returns the wait states that an instruction takes: 1, or for s_nop as many as it says.
+uint32_t wait_states(const isa::Instruction& instruction);
 
 /// Whether an instruction reaches memory through the vector caches, or scratch.
 bool is_vector_memory(isa::Encoding encoding);

@@ -19,12 +19,6 @@ using semantics::MatrixElement;
 using Kind = MatrixInfo::Kind;
 using enum target::Generation;
 
-RegisterRange range_of(const isa::Operand& operand) {
-  if (operand.kind != OperandKind::vgpr && operand.kind != OperandKind::agpr) return {};
-  const unsigned base = operand.kind == OperandKind::agpr ? isa::first_agpr : 0;
-  return {static_cast<uint16_t>(base + operand.reg), static_cast<uint16_t>(operand.words)};
-}
-
 std::vector<RegisterRange> ranges_of(const isa::VectorSet& set) {
   std::vector<RegisterRange> ranges;
   if (set.none()) return ranges;

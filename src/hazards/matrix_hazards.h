@@ -14,21 +14,12 @@
 #include <optional>
 #include <vector>
 
+#include "hazards/register_range.h"
 #include "isa/effects.h"
 #include "isa/instruction.h"
 #include "target/processor.h"
 
 namespace Atoll::hazards {
-
-/// Some registers after each other, numbered as isa::VectorSet has them.
-struct RegisterRange {
-  uint16_t first = 0, count = 0;
-
-  bool overlaps(const RegisterRange& other) const {
-    return first < other.first + other.count && other.first < first + count;
-  }
-  friend bool operator==(const RegisterRange&, const RegisterRange&) = default;
-};
 
 /// What counts of an instruction.
 struct MatrixInfo {

@@ -7,7 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "hazards/wait_builder.h"
 #include "isa/effects.h"
+#include "isa/print.h"
 #include "machine/dispatch.h"
 #include "machine/gpu.h"
 #include "observe/lds_copies.h"
@@ -71,7 +73,7 @@ class WaitChecker final : public Checker {
   void follow_copies(const machine::Wave& wave, const hazards::CopySteps& steps);
   void report(const machine::Wave& wave, uint64_t pc, const hazards::RegisterConflict& conflict);
   void report(const machine::Wave& wave, const machine::AccessEvent& access, const LdsCopies::Conflict& conflict);
-  void report(const machine::Wave& wave, uint64_t pc, const hazards::ValuHazards::Missing& missing);
+  void report(const machine::Wave& wave, uint64_t pc, const hazards::HazardRecognizer::Violation& violation);
   void report(const machine::Wave& wave, uint64_t pc, const hazards::MatrixHazards::Missing& missing);
   struct MissingNop {
     uint64_t earlier = 0;  ///< the instruction before
@@ -115,7 +117,7 @@ uint32_t WaitChecker::path_after(const machine::Wave& wave, uint32_t before, con
     report_registers(wave, code, allocated);
   }
   if (step.events != nullptr) {
-    for (const auto& [pc, missing] : step.events->missing) report(wave, pc, missing);
+    for (const auto& [pc, violation] : step.events->missing) report(wave, pc, violation);
     for (const auto& [pc, missing] : step.events->missing_of_matrices) report(wave, pc, missing);
     for (const auto& [pc, conflict] : step.events->conflicts) report(wave, pc, conflict);
     if (!step.events->copies.empty()) follow_copies(wave, step.events->copies);
@@ -300,37 +302,72 @@ void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const MissingNo
   findings_.add(pc, std::move(finding));
 }
 
-void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const hazards::ValuHazards::Missing& missing) {
-  using Kind = hazards::ValuInfo::Kind;
-  const auto generation = wave.work_group->dispatch->gpu->processor().generation;
-  std::string what;
-  switch (missing.need.kind) {
-    case Kind::scalar:
-      what = scalar_name(missing.need.reg);
+/// Returns what to put before an instruction that violates a hazard.
+std::string advice_for(const hazards::HazardRecognizer::Violation& violation, const target::Processor& processor) {
+  const hazards::Remedy& remedy = violation.hazard->remedy;
+  switch (remedy.kind) {
+    case hazards::Remedy::Kind::s_nop:
+    case hazards::Remedy::Kind::v_nop:
+    case hazards::Remedy::Kind::operand:
+    case hazards::Remedy::Kind::registers:
       break;
-    case Kind::vector:
-    case Kind::transcendental:
-    case Kind::half:
-    case Kind::stored:
-      what = vector_name(missing.need.reg, generation);
-      break;
-    case Kind::exec:
-      what = "exec";
-      break;
-    case Kind::m0:
-      what = "m0";
-      break;
-    case Kind::hardware_register:
-      what = "the hardware register";
-      break;
+    case hazards::Remedy::Kind::valu:
+      return "put a vector ALU instruction before it, such as a 'v_mov_b32' of a register to itself; 'v_nop' is not "
+             "enough";
+    case hazards::Remedy::Kind::scalar_alu:
+      return "put a scalar ALU instruction before it, such as 's_mov_b32 null, 0'";
+    case hazards::Remedy::Kind::dependency:
+      return fmt::format("put '{}' before it",
+                         isa::print(hazards::dependency_wait_for(remedy.fields, processor), processor));
+    case hazards::Remedy::Kind::stores:
+      return "put 's_waitcnt_vscnt null, 0x0' before it";
   }
-  report(wave, pc,
-         MissingNop{.earlier = missing.writer,
-                    .message = missing.need.kind == Kind::stored
-                                   ? fmt::format("writes {} {{}} after '{{}}', which may still read it", what)
-                                   : fmt::format("uses {} {{}} after '{{}}' has written it", what),
-                    .states = missing.need.states,
-                    .left = missing.need.states - missing.states});
+  if (remedy.kind == hazards::Remedy::Kind::operand) return "lower its field wait_vdst";
+  return "use other registers";
+}
+
+void WaitChecker::report(const machine::Wave& wave, uint64_t pc,
+                         const hazards::HazardRecognizer::Violation& violation) {
+  using Fix = hazards::Remedy::Kind;
+  const hazards::Hazard& hazard = *violation.hazard;
+  const auto& processor = wave.work_group->dispatch->gpu->processor();
+  // This hazard needs the end of the wave's allocation, which the code alone does not say.
+  const bool is_last_vgpr = hazard.consumer.role == hazards::Role::last_of_granule;
+  if (is_last_vgpr && violation.reg + 1u != wave.vgprs) return;
+  const std::string name = hazards::is_vector_role(hazard.consumer.role)
+                               ? vector_name(violation.reg, processor.generation)
+                               : scalar_name(violation.reg);
+  const std::string problem = fmt::format(fmt::runtime(hazard.problem), name);
+  const Fix fix = hazard.remedy.kind;
+  if (fix == Fix::s_nop || fix == Fix::v_nop) {
+    report(wave, pc,
+           MissingNop{.earlier = violation.earlier,
+                      .message = fmt::format("{} {{}} after '{{}}' {}", problem, hazard.earlier),
+                      .states = violation.required,
+                      .left = violation.distance,
+                      .by_vectors = fix == Fix::v_nop});
+    return;
+  }
+  constexpr const char* kind = "hazard";
+  if (findings_.known(checker, kind, pc, 1)) return;
+  Finding finding;
+  finding.checker = checker;
+  finding.kind = kind;
+  set_place(finding, wave, pc, 0);
+  if (violation.earlier == 0) {
+    finding.message = fmt::format("kernel '{}' {}", finding.kernel, problem);
+  } else {
+    Finding there;
+    set_place(there, wave, violation.earlier, 0);
+    finding.message =
+        fmt::format("kernel '{}' {} too early: '{}' {}", finding.kernel, problem, there.instruction, hazard.earlier);
+    std::vector<std::string> frames{there.instruction};
+    if (const std::string source = there.source.to_string(); !source.empty()) frames.push_back(source);
+    finding.stacks.push_back({"the earlier one", std::move(frames)});
+  }
+  finding.advice =
+      fmt::format("{}: a GPU does not hold the instruction back ({})", advice_for(violation, processor), hazard.source);
+  findings_.add(pc, std::move(finding));
 }
 
 void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const hazards::MatrixHazards::Missing& missing) {

@@ -37,6 +37,16 @@ RegisterFiles registers_named(const isa::Instruction& instruction) {
   return named;
 }
 
+bool has_lds_direct(uint64_t begin, uint64_t end, const target::Processor& processor) {
+  for (uint64_t pc = begin; pc < end;) {
+    const auto instruction = isa::decode(std::span(reinterpret_cast<const uint8_t*>(pc), end - pc), processor);
+    if (!instruction) return false;
+    if (instruction->encoding == isa::Encoding::ldsdir) return true;
+    pc += instruction->size;
+  }
+  return false;
+}
+
 }  // namespace
 
 WaitPaths::WaitPaths() : epoch_(next_epoch()) {}
@@ -48,7 +58,9 @@ WaitPaths::Step WaitPaths::step(uint32_t state, const machine::StraightCode& cod
   const Key key{.begin = code.begin,
                 .end = code.end,
                 .state = state,
-                .variant = {.banks = code.banks, .wave_size = static_cast<uint8_t>(wave_size)}};
+                .variant = {.banks = code.banks,
+                            .wave_size = static_cast<uint8_t>(wave_size),
+                            .has_lds_direct = any_lds_direct_.load(std::memory_order_relaxed)}};
   if (recent.epoch == epoch && recent.key == key) return recent.step;
   const Step step = [&] {
     {
@@ -75,7 +87,11 @@ WaitPaths::NamedRegisters WaitPaths::first_beyond(const RegisterFiles& allocated
   return {};
 }
 
-WaitPaths::Step WaitPaths::follow(const Key& key, const target::Processor& processor) {
+WaitPaths::Step WaitPaths::follow(Key key, const target::Processor& processor) {
+  if (!key.variant.has_lds_direct && processor.generation >= target::Generation::gfx11 &&
+      has_lds_direct(key.begin, key.end, processor)) {
+    any_lds_direct_ = key.variant.has_lds_direct = true;
+  }
   State state;
   {
     const std::shared_lock lock(mutex_);
@@ -90,8 +106,8 @@ WaitPaths::Step WaitPaths::follow(const Key& key, const target::Processor& proce
     isa::choose_banks(*instruction, key.variant.banks);
     named.include(registers_named(*instruction));
     const Facts& facts = facts_of(pc, key.variant, *instruction, processor);
-    if (const auto missing = state.states.step(facts.states, pc)) events.missing.push_back({pc, *missing});
-    if (const auto missing = state.matrices.step(facts.matrix, pc, facts.states.states)) {
+    for (const auto& violation : state.hazards.step(facts.hazards, pc)) events.missing.push_back({pc, violation});
+    if (const auto missing = state.matrices.step(facts.matrix, pc, facts.wait_states)) {
       events.missing_of_matrices.push_back({pc, *missing});
     }
     if (facts.operation.waits) {
@@ -130,9 +146,11 @@ const WaitPaths::Facts& WaitPaths::facts_of(uint64_t pc, const Variant& variant,
     if (const auto at = facts_.find(key); at != facts_.end()) return *at->second;
   }
   const isa::Effects effects = isa::must_effects_of(instruction);
-  auto facts = std::make_unique<const Facts>(Facts{.operation = hazards::operation_info(instruction, effects),
-                                                   .states = hazards::valu_info(instruction, effects),
-                                                   .matrix = hazards::matrix_info(instruction, effects, processor)});
+  auto facts = std::make_unique<const Facts>(
+      Facts{.operation = hazards::operation_info(instruction, effects),
+            .hazards = hazards::hazard_info(instruction, effects, processor, variant.wave_size, variant.has_lds_direct),
+            .wait_states = hazards::wait_states(instruction),
+            .matrix = hazards::matrix_info(instruction, effects, processor)});
   if (facts->operation.copy != isa::LdsCopy::none) any_copies_ = true;
   const std::unique_lock lock(mutex_);
   return *facts_.try_emplace(key, std::move(facts)).first->second;
@@ -145,10 +163,14 @@ WaitPaths::Identity WaitPaths::identity_of(const State& state) {
                                      reinterpret_cast<uintptr_t>(operation.facts)});
   }
   identity.push_back(UINT64_MAX);
-  for (const hazards::ValuHazards::Write& write : state.states.recent()) {
-    identity.insert(
-        identity.end(),
-        {static_cast<uint64_t>(write.what.kind) << 32 | uint64_t{write.what.reg} << 16 | write.states, write.pc});
+  for (const hazards::HazardRecognizer::Pending& pending : state.hazards.pending()) {
+    identity.insert(identity.end(), {uint64_t{pending.row} << 32 | uint64_t{pending.reg} << 16 |
+                                         uint64_t{pending.distance[0]} << 8 | pending.distance[1],
+                                     pending.pc});
+  }
+  identity.push_back(UINT64_MAX);
+  for (const hazards::HazardRecognizer::Recent& recent : state.hazards.recent()) {
+    identity.insert(identity.end(), {recent.pc, reinterpret_cast<uintptr_t>(recent.info)});
   }
   identity.push_back(UINT64_MAX);
   for (const hazards::MatrixHazards::Recent& recent : state.matrices.recent()) {
@@ -159,7 +181,7 @@ WaitPaths::Identity WaitPaths::identity_of(const State& state) {
 
 /// Called with the lock held.
 uint32_t WaitPaths::number_of(State state) {
-  if (state.operations.all().empty() && state.states.recent().empty() && state.matrices.recent().empty()) return 0;
+  if (state.operations.all().empty() && state.hazards.empty() && state.matrices.recent().empty()) return 0;
   const auto [at, is_new] = numbers_.try_emplace(identity_of(state), last_number_ + 1);
   if (is_new) states_[++last_number_] = std::move(state);
   return at->second;
@@ -171,7 +193,8 @@ void WaitPaths::forget(uint64_t begin, uint64_t end) {
   std::erase_if(states_, [&](const auto& each) {
     const State& state = each.second;
     return std::ranges::any_of(state.operations.all(), is_inside, &hazards::OutstandingOperation::pc) ||
-           std::ranges::any_of(state.states.recent(), is_inside, &hazards::ValuHazards::Write::pc) ||
+           std::ranges::any_of(state.hazards.pending(), is_inside, &hazards::HazardRecognizer::Pending::pc) ||
+           std::ranges::any_of(state.hazards.recent(), is_inside, &hazards::HazardRecognizer::Recent::pc) ||
            std::ranges::any_of(state.matrices.recent(), is_inside, &hazards::MatrixHazards::Recent::pc);
   });
   std::erase_if(numbers_, [&](const auto& each) { return !states_.contains(each.second); });

@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
+#include "hazards/hazard_recognizer.h"
 #include "hazards/matrix_hazards.h"
 #include "hazards/scoreboard.h"
-#include "hazards/valu_hazards.h"
 #include "isa/instruction.h"
 #include "machine/observer.h"
 #include "target/processor.h"
@@ -33,7 +33,7 @@ struct PathEvents {
     Event event;
   };
   std::vector<At<hazards::RegisterConflict>> conflicts;
-  std::vector<At<hazards::ValuHazards::Missing>> missing;
+  std::vector<At<hazards::HazardRecognizer::Violation>> missing;
   std::vector<At<hazards::MatrixHazards::Missing>> missing_of_matrices;
   hazards::CopySteps copies;
 };
@@ -81,17 +81,19 @@ class WaitPaths {
  private:
   struct Facts {
     hazards::OperationInfo operation;
-    hazards::ValuInfo states;
+    hazards::HazardInfo hazards;
+    uint32_t wait_states = 1;
     hazards::MatrixInfo matrix;
   };
   struct State {
     hazards::Scoreboard operations;
-    hazards::ValuHazards states;
+    hazards::HazardRecognizer hazards;
     hazards::MatrixHazards matrices;
   };
   /// What decides beside their place what instructions are.
   struct Variant {
     uint8_t banks = 0, wave_size = 0;
+    bool has_lds_direct = false;  ///< code that was looked at has lds_direct_load or lds_param_load
     auto operator<=>(const Variant&) const = default;
   };
   /// A piece of code from a state.
@@ -113,7 +115,7 @@ class WaitPaths {
   static Identity identity_of(const State& state);
   const Facts& facts_of(uint64_t pc, const Variant& variant, const isa::Instruction& instruction,
                         const target::Processor& processor);
-  Step follow(const Key& key, const target::Processor& processor);
+  Step follow(Key key, const target::Processor& processor);
   uint32_t number_of(State state);
 
   mutable std::shared_mutex mutex_;
@@ -123,7 +125,7 @@ class WaitPaths {
   uint32_t last_number_ = 0;
   std::map<Key, Step> steps_;
   std::map<Key, std::unique_ptr<const PathEvents>> events_;
-  std::atomic<bool> any_copies_{false};
+  std::atomic<bool> any_copies_{false}, any_lds_direct_{false};
   std::atomic<uint64_t> epoch_;  ///< another one whenever something is forgotten
 };
 

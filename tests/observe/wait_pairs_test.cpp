@@ -13,6 +13,7 @@
 
 #include "hazards/counters.h"
 #include "isa/decode.h"
+#include "isa/print.h"
 #include "object/elf_file.h"
 #include "observe/wait_paths.h"
 #include "target/target.h"
@@ -40,7 +41,7 @@ uint32_t word_at(const Bytes& code, size_t at) {
   return word;
 }
 
-std::vector<Function> functions_of(const Bytes& file, const target::Processor& processor) {
+std::vector<Function> functions_of(const Bytes& file, const target::Processor& processor, unsigned wave_size = 0) {
   const auto elf = object::read_elf_file(file);
   if (!elf) throw std::runtime_error(elf.error().message);
   const object::ElfSection* const text = elf->find_section(".text");
@@ -53,7 +54,7 @@ std::vector<Function> functions_of(const Bytes& file, const target::Processor& p
     const auto rest = text->bytes.subspan(symbol.raw.st_value);
     size_t end = 0;
     while (true) {
-      const auto instruction = isa::decode(rest.subspan(end), processor);
+      const auto instruction = isa::decode(rest.subspan(end), processor, wave_size);
       if (!instruction) throw std::runtime_error(function.name + ": " + instruction.error().message);
       if (instruction->opcode == isa::Opcode::s_endpgm) break;
       end += instruction->size;
@@ -111,6 +112,104 @@ TEST_P(WaitStates, AreThoseThatLlvmHas) {
   EXPECT_GT(waiting, 20u);
   EXPECT_GT(free, 20u);
 }
+
+/// The instructions of code that LLVM's hazard recognizer may have inserted, by their places.
+struct Inserted {
+  size_t at = 0, size = 0;
+};
+
+bool is_inserted(const isa::Instruction& instruction) {
+  using isa::Opcode;
+  switch (instruction.opcode) {
+    case Opcode::s_nop:
+    case Opcode::v_nop:
+    case Opcode::s_waitcnt_depctr:
+    case Opcode::s_waitcnt_vscnt:
+    case Opcode::s_wait_tensorcnt:
+      return true;
+    case Opcode::v_mov_b32:
+      return instruction.operands[0].reg == instruction.operands[1].reg &&
+             instruction.operands[1].kind == isa::OperandKind::vgpr;
+    case Opcode::s_mov_b32:
+      return instruction.operands[0].reg == isa::scalar::null;
+    default:
+      return false;
+  }
+}
+
+std::vector<Inserted> inserted_in(const Bytes& code, const target::Target& target) {
+  std::vector<Inserted> found;
+  for (size_t at = 0; at < code.size();) {
+    const auto instruction = isa::decode(std::span(code).subspan(at), *target.processor, target.wave_size);
+    if (is_inserted(*instruction)) found.push_back({at, instruction->size});
+    at += instruction->size;
+  }
+  return found;
+}
+
+/// The first violation of code, as the recognizer finds it, in words; empty if there is none.
+std::string first_violation(const Bytes& code, const target::Target& target) {
+  observe::WaitPaths paths;
+  const auto begin = reinterpret_cast<uint64_t>(code.data());
+  const auto step = paths.step(0, {.begin = begin, .end = begin + code.size()}, *target.processor, target.wave_size);
+  if (step.events == nullptr || step.events->missing.empty()) return {};
+  const auto& [pc, violation] = step.events->missing.front();
+  return fmt::format("+{:#x}: {}, register {}", pc - begin, violation.hazard->name, violation.reg);
+}
+
+std::string text_of(const Bytes& code, const target::Target& target) {
+  std::string text;
+  for (size_t at = 0; at < code.size();) {
+    const auto instruction = isa::decode(std::span(code).subspan(at), *target.processor, target.wave_size);
+    text += fmt::format("  {:#x} {}\n", at, isa::print(*instruction, *target.processor));
+    at += instruction->size;
+  }
+  return text;
+}
+
+/// The GPU and the size of its waves.
+class Hazards : public testing::TestWithParam<std::pair<std::string, unsigned>> {};
+
+TEST_P(Hazards, AreThoseThatLlvmHas) {
+  const auto& [gpu, wave_size] = GetParam();
+  target::Target target(*target::find_processor(gpu));
+  target.wave_size = static_cast<uint8_t>(wave_size);
+  const Bytes file = read(fmt::format("{}/rdna_pairs_{}_{}.o", ATOLL_WAIT_PAIRS, gpu, wave_size));
+  size_t waiting = 0, free = 0, mixed_waits = 0, mixed_found = 0;
+  for (const Function& function : functions_of(file, *target.processor, wave_size)) {
+    const std::string violation = first_violation(function.code, target);
+    EXPECT_EQ(violation, "") << function.name << ": more is asked for than LLVM has\n"
+                             << text_of(function.code, target);
+    const bool is_mixed = function.name.starts_with("mixed_") || function.name.ends_with("_loose");
+    const std::vector<Inserted> inserted = inserted_in(function.code, target);
+    if (inserted.empty() && !is_mixed) ++free;
+    for (const Inserted& each : inserted) {
+      Bytes less = function.code;
+      const auto place = less.begin() + static_cast<ptrdiff_t>(each.at);
+      less.erase(place, place + static_cast<ptrdiff_t>(each.size));
+      const bool is_found = !first_violation(less, target).empty();
+      if (is_mixed) {
+        ++mixed_waits;
+        mixed_found += is_found ? 1 : 0;
+      } else {
+        ++waiting;
+        EXPECT_TRUE(is_found) << function.name << ": less is asked for than LLVM has, which waits at " << each.at
+                              << "\n"
+                              << text_of(function.code, target);
+      }
+    }
+  }
+  EXPECT_GT(free, 20u);
+  RecordProperty("waits", static_cast<int>(waiting));
+  fmt::print("{} wave{}: {} waits in pairs, {} pairs without; in random sequences {} of {} found\n", gpu, wave_size,
+             waiting, free, mixed_found, mixed_waits);
+}
+INSTANTIATE_TEST_SUITE_P(Of, Hazards,
+                         testing::Values(std::pair("gfx1010", 32u), std::pair("gfx1030", 32u),
+                                         std::pair("gfx1100", 32u), std::pair("gfx1100", 64u),
+                                         std::pair("gfx1150", 64u), std::pair("gfx1201", 32u),
+                                         std::pair("gfx1201", 64u), std::pair("gfx1250", 32u)),
+                         [](const auto& of) { return fmt::format("{}_wave{}", of.param.first, of.param.second); });
 
 /// The GPU.
 class ImageWaits : public testing::TestWithParam<std::string> {};

@@ -140,7 +140,9 @@ TEST(WaitPaths, CountWaitStatesAcrossBlocks) {
     for (unsigned i = 0; i < twos; ++i) state = two.after(paths, state).next;
     for (unsigned i = 0; i < ones; ++i) state = one.after(paths, state).next;
     const PathEvents* events = use.after(paths, state).events;
-    return events == nullptr || events->missing.empty() ? 0 : events->missing[0].event.states;
+    if (events == nullptr || events->missing.empty()) return 0;
+    const auto& violation = events->missing[0].event;
+    return violation.required - violation.distance;
   };
   EXPECT_EQ(missing(0, 0), 5U);
   EXPECT_EQ(missing(2, 0), 1U);
