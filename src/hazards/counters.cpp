@@ -84,6 +84,9 @@ std::optional<CounterWaits> named_waits(const isa::Instruction& instruction) {
       const uint32_t vector = vmcnt.limit(instruction), others = lgkmcnt.limit(instruction);
       waits.of(Counter::load) = vector;
       if (!counts_stores_apart) waits.of(Counter::store) = vector;
+      if (instruction.generation < target::Generation::gfx12) {
+        waits.of(Counter::sample) = waits.of(Counter::bvh) = vector;
+      }
       waits.of(Counter::lds) = waits.of(Counter::scalar) = others;
       return waits;
     }

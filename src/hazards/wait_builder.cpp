@@ -34,12 +34,12 @@ Instruction make_with_null(Opcode opcode, const target::Processor& processor, ui
   return instruction;
 }
 
-/// Puts a limit into a counter's bits of s_waitcnt. All ones wait for nothing, so that a larger limit is lowered.
+/// Puts a limit into a counter's bits of s_waitcnt. All ones wait for nothing: the counter never counts more.
 void put(uint32_t& immediate, std::string_view name, uint32_t limit, const target::Processor& processor) {
   for (const isa::CounterField& counter : isa::wait_counters()) {
     if (counter.name != name || processor.generation < counter.first || processor.generation > counter.last) continue;
     const uint32_t low = (1u << counter.low.count) - 1, all = (1u << (counter.low.count + counter.high.count)) - 1;
-    const uint32_t value = limit == CounterWaits::any ? all : std::min(limit, all - 1);
+    const uint32_t value = std::min(limit, all);
     immediate |= (value & low) << counter.low.low;
     immediate |= value >> counter.low.count << counter.high.low;
   }
@@ -51,13 +51,16 @@ std::vector<Instruction> combined_waits(const CounterWaits& waits, const target:
   if (!counts_stores_apart) vector = std::min(vector, waits.of(Counter::store));
   const uint32_t others = std::min(waits.of(Counter::lds), waits.of(Counter::scalar));
   std::vector<Instruction> built;
-  if (vector != CounterWaits::any || others != CounterWaits::any || waits.exports != CounterWaits::any) {
+  const auto combined = [&](uint32_t vmcnt, uint32_t lgkmcnt, uint32_t expcnt) {
     uint32_t immediate = 0;
-    put(immediate, "vmcnt", vector, processor);
-    put(immediate, "lgkmcnt", others, processor);
-    put(immediate, "expcnt", waits.exports, processor);
-    built.push_back(make(Opcode::s_waitcnt, processor, immediate));
-  }
+    put(immediate, "vmcnt", vmcnt, processor);
+    put(immediate, "lgkmcnt", lgkmcnt, processor);
+    put(immediate, "expcnt", expcnt, processor);
+    return immediate;
+  };
+  constexpr uint32_t any = CounterWaits::any;
+  const uint32_t immediate = combined(vector, others, waits.exports);
+  if (immediate != combined(any, any, any)) built.push_back(make(Opcode::s_waitcnt, processor, immediate));
   if (counts_stores_apart && waits.of(Counter::store) != CounterWaits::any) {
     const uint32_t limit = std::min(waits.of(Counter::store), max_outstanding(Counter::store, processor.generation));
     built.push_back(make_with_null(Opcode::s_waitcnt_vscnt, processor, limit));
@@ -93,12 +96,12 @@ std::vector<Instruction> counter_waits_for(const CounterWaits& waits, const targ
 }
 
 Instruction dependency_wait_for(DependencyFields fields, const target::Processor& processor) {
-  uint32_t immediate = 0xFFFF;
+  uint32_t immediate = 0;  // bits that belong to no field are 0, as LLVM has them
   for (unsigned i = 0; i < static_cast<unsigned>(DependencyField::count); ++i) {
     const auto which = static_cast<DependencyField>(i);
     const isa::CounterField* const counter = dependency_field(which, processor.generation);
-    if (counter == nullptr || (fields & field_mask(which)) == 0) continue;
-    immediate &= ~(((1u << counter->low.count) - 1) << counter->low.low);
+    if (counter == nullptr || (fields & field_mask(which)) != 0) continue;
+    immediate |= ((1u << counter->low.count) - 1) << counter->low.low;
   }
   return make(Opcode::s_waitcnt_depctr, processor, immediate);
 }

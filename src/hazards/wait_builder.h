@@ -13,9 +13,9 @@
 
 namespace Atoll::hazards {
 
-/// Returns instructions after which no counter is above its limit. Limits that a field cannot hold are lowered to the
-/// field's largest value that waits; counters that a GPU lacks are left out. Where one counter counts what two limits
-/// name, the lower limit holds. Empty if nothing is to be waited for.
+/// Returns instructions after which no counter is above its limit; empty if nothing is to be waited for. Where one
+/// counter counts what two limits name, the lower limit holds. Left out are counters that a GPU lacks, and limits of
+/// s_waitcnt that the counter cannot exceed.
 std::vector<isa::Instruction> counter_waits_for(const CounterWaits& waits, const target::Processor& processor);
 
 /// Returns the s_waitcnt_depctr (s_wait_alu) that waits for these fields to become 0. From GFX10 on.

@@ -18,7 +18,9 @@ wrong:
   global_load_async_to_lds_b32 v1, v1, s[4:5]
   s_wait_xcnt 0x0
   s_mov_b32 exec_lo, 1
+  s_wait_alu 0xffe3
   ds_atomic_async_barrier_arrive_b64 v6 offset:1024
+  s_wait_alu 0xffe3
   s_mov_b32 exec_lo, s6
   ds_load_b32 v2, v1  ; FINDING: wait missing-wait
   s_wait_dscnt 0x0
@@ -40,7 +42,9 @@ mended:
   global_load_async_to_lds_b32 v1, v1, s[4:5]
   s_wait_xcnt 0x0
   s_mov_b32 exec_lo, 1
+  s_wait_alu 0xffe3
   ds_atomic_async_barrier_arrive_b64 v6 offset:1024
+  s_wait_alu 0xffe3
   s_mov_b32 exec_lo, s6
 .Lwait:
   ds_load_b64 v[8:9], v6 offset:1024
