@@ -1,7 +1,9 @@
 // rocBLAS's products of matrices of 1024 x 1024 elements, run by Atoll, beside OpenBLAS's sgemm in the same process.
 // Prints rows of a Markdown table, the medians; ends with 1 when a result differs from sgemm's.
 //
-//     atoll run --gpu gfx90a -- rocblas_comparison
+//     atoll run --gpu gfx90a -- rocblas_comparison [ROUTINE...]
+//
+// Without ROUTINE, all of them; their names are the table's, such as sgemm.
 //
 // A program of HIP's as any other, for a ROCm root (bench/rocblas). Each product is measured with two kinds of numbers:
 // - small integers: every product and every sum is exact in every type, whatever the order, and the results must agree
@@ -12,11 +14,16 @@
 #include <rocblas/rocblas.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <ctime>
+#include <functional>
 #include <random>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "measure.h"
@@ -137,6 +144,25 @@ class Launch {
   Matrix<Result> c_;
 };
 
+/// Returns once the threads of this process are idle, or after a second. OpenBLAS's look for more work for some
+/// milliseconds after a product, on processors that Atoll's threads need.
+void wait_for_idle_threads() {
+  constexpr std::chrono::milliseconds pause{5}, longest{1000};
+  constexpr double most_busy = 0.1;
+  const auto processor_seconds = [] {
+    timespec time{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+  };
+  double before = processor_seconds();
+  for (auto waited = pause; waited <= longest; waited += pause) {
+    std::this_thread::sleep_for(pause);
+    const double after = processor_seconds();
+    if (after - before < std::chrono::duration<double>(pause).count() * most_busy) return;
+    before = after;
+  }
+}
+
 /// A row of the table; whether the results are right.
 template <typename Operand, typename Result, typename Scalar>
 bool compare(rocblas_handle handle, const std::string& gpu, const Routine& routine, WholeHost& host) {
@@ -144,8 +170,8 @@ bool compare(rocblas_handle handle, const std::string& gpu, const Routine& routi
   Product normal{normal_numbers<Operand>(1, routine.scale), normal_numbers<Operand>(2, routine.scale)};
   const Launch<Operand, Result, Scalar> exact(handle, routine, integers), rounded(handle, routine, normal);
   Turns turns({{.run = [&] { integers.multiply(); }, .rounds = rounds},
-               {.run = [&] { exact.run(); }, .rounds = rounds},
-               {.run = [&] { rounded.run(); }, .rounds = rounds}});
+               {.run = [&] { exact.run(); }, .rounds = rounds, .prepare = wait_for_idle_threads},
+               {.run = [&] { rounded.run(); }, .rounds = rounds, .prepare = wait_for_idle_threads}});
   normal.multiply();
   exact.run();  // what is compiled for it is compiled now
   rounded.run();
@@ -161,7 +187,7 @@ bool compare(rocblas_handle handle, const std::string& gpu, const Routine& routi
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   hipDeviceProp_t properties{};
   check(hipGetDeviceProperties(&properties, 0), "hipGetDeviceProperties");
@@ -169,10 +195,22 @@ int main() {
   rocblas_handle handle = nullptr;
   check(rocblas_create_handle(&handle), "rocblas_create_handle");
   WholeHost host(static_cast<unsigned>(openblas_get_num_threads()));
-  bool agrees = compare<float, float, float>(handle, gpu, sgemm, host);
-  agrees = compare<_Float16, _Float16, _Float16>(handle, gpu, hgemm, host) && agrees;
-  agrees = compare<_Float16, float, float>(handle, gpu, half_operands, host) && agrees;
-  agrees = compare<int8_t, int32_t, int32_t>(handle, gpu, bytes, host) && agrees;
+  const std::pair<const Routine&, std::function<bool(const Routine&)>> comparisons[] = {
+      {sgemm, [&](const Routine& routine) { return compare<float, float, float>(handle, gpu, routine, host); }},
+      {hgemm,
+       [&](const Routine& routine) { return compare<_Float16, _Float16, _Float16>(handle, gpu, routine, host); }},
+      {half_operands,
+       [&](const Routine& routine) { return compare<_Float16, float, float>(handle, gpu, routine, host); }},
+      {bytes, [&](const Routine& routine) { return compare<int8_t, int32_t, int32_t>(handle, gpu, routine, host); }}};
+  const std::vector<std::string_view> names(argv + 1, argv + argc);
+  for (const std::string_view name : names) {
+    if (std::ranges::none_of(comparisons, [&](const auto& each) { return each.first.name == name; }))
+      die(fmt::format("no routine '{}'", name));
+  }
+  bool agrees = true;
+  for (const auto& [routine, run] : comparisons) {
+    if (names.empty() || std::ranges::contains(names, routine.name)) agrees = run(routine) && agrees;
+  }
   check(rocblas_destroy_handle(handle), "rocblas_destroy_handle");
   return agrees ? 0 : 1;
 }
