@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <span>
 
 #include "engine/deep_matrix.h"
@@ -44,30 +45,19 @@ void set_scales(const Wave& wave, const isa::Instruction& instruction, Run& run,
   }
 }
 
-/// What the instruction does with the wave. Its modifiers and kinds of operands say all but where the rows are.
-semantics::MatrixCall call_of(Wave& wave, const MicroOp& op, Run& run) {
-  const isa::Instruction& instruction = op.origin->instruction;
+MatrixOperation matrix_operation_of(const isa::Instruction& instruction, const target::Processor& processor) {
   const isa::InstructionRow& row = isa::row(instruction.opcode);
-  const target::Processor& processor = *run.code->target().processor;
-  const VectorOp& v = op.vector;
-  const auto source = [&](unsigned i) { return rows_at(run, v.source_base[i], v.source[i]); };
-
-  semantics::MatrixCall call;
+  MatrixOperation operation;
+  semantics::MatrixCall& call = operation.call;
   call.shape = semantics::matrix_shape(instruction.opcode);
   call.a_element = call.shape->a;
   call.b_element = call.shape->b;
-  call.d = rows_at(run, v.result_base, v.result);
-  call.a = source(source_a);
-  call.b = source(source_b);
-  call.eight_bit = wave.float_mode.eight_bit;
   call.sums = processor.matrix_sums;
-  if (row.has(flag::sparse)) {
-    call.c = call.d;
-    call.index = source(source_c);
-  } else if (is_row(instruction.src(source_c))) {
-    call.c = source(source_c);
-  } else {
-    call.constant = instruction.src(source_c).value;
+  operation.is_sparse = row.has(flag::sparse);
+  operation.has_scales = row.has(flag::scaled);
+  if (!operation.is_sparse) {
+    operation.has_c_rows = is_row(instruction.src(source_c));
+    if (!operation.has_c_rows) call.constant = instruction.src(source_c).value;
   }
   if (row.has(flag::matrix_formats)) {
     call.a_element = semantics::matrix_format(instruction.cbsz);
@@ -81,7 +71,26 @@ semantics::MatrixCall call_of(Wave& wave, const MicroOp& op, Run& run) {
     call.abid = instruction.abid;
     call.blgp = instruction.blgp;
   }
-  if (row.has(flag::scaled)) set_scales(wave, instruction, run, call);
+  return operation;
+}
+
+/// What the instruction does with the wave.
+semantics::MatrixCall call_of(Wave& wave, const MicroOp& op, Run& run) {
+  const MatrixOperation& operation = *op.origin->matrix;
+  const VectorOp& v = op.vector;
+  const auto source = [&](unsigned i) { return rows_at(run, v.source_base[i], v.source[i]); };
+  semantics::MatrixCall call = operation.call;
+  call.d = rows_at(run, v.result_base, v.result);
+  call.a = source(source_a);
+  call.b = source(source_b);
+  call.eight_bit = wave.float_mode.eight_bit;
+  if (operation.is_sparse) {
+    call.c = call.d;
+    call.index = source(source_c);
+  } else if (operation.has_c_rows) {
+    call.c = source(source_c);
+  }
+  if (operation.has_scales) set_scales(wave, op.origin->instruction, run, call);
   return call;
 }
 
@@ -159,13 +168,10 @@ void load_unused_scales(Wave&, const MicroOp&, Run&) {}
 }  // namespace
 
 void multiply_ops(Wave* wave, const MicroOp* const* ops, uint64_t count, Run* run) {
-  if (semantics::deep_matrix_shape(ops[0]->origin->instruction.opcode) != nullptr) {
-    multiply_deep_ops(*wave, {ops, count}, *run);
-    return;
-  }
-  if (ops[0]->origin->wave_matrix) {
-    wave_multiply_ops({ops, count}, *run);
-    return;
+  const Origin& first = *ops[0]->origin;
+  if (first.matrix == nullptr) {
+    if (first.wave_matrix) return wave_multiply_ops({ops, count}, *run);
+    return multiply_deep_ops(*wave, {ops, count}, *run);
   }
   semantics::MatrixFactors further[semantics::most_multiplied];
   while (count != 0) {
@@ -194,7 +200,10 @@ Handler prepare_matrix(Preparation& p) {
   }
   v.result_base = row_base(instruction.dst());
   v.result = row_offset(instruction.dst());
-  if (!is_wave_matrix) return step<multiply>;
+  if (!is_wave_matrix) {
+    p.origin.matrix = std::make_shared<MatrixOperation>(matrix_operation_of(instruction, *p.cache.target().processor));
+    return step<multiply>;
+  }
   p.origin.wave_matrix = wave_operation_of(instruction, p.cache.target());
   return step<wave_multiply>;
 }

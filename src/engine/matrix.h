@@ -3,8 +3,16 @@
 
 #include "engine/micro_op.h"
 #include "semantics/level.h"
+#include "semantics/matrix.h"
 
 namespace Atoll::engine {
+
+/// An MFMA or SMFMAC as far as it is the same in all waves.
+struct MatrixOperation {
+  semantics::MatrixCall call;  ///< without registers
+  bool has_c_rows = false;     ///< C is in registers; otherwise it is D (sparse) or the constant
+  bool is_sparse = false, has_scales = false;
+};
 
 ATOLL_LEVEL_BEGIN
 /// Executes `count` matrix instructions in a row. Of MFMA, all but the first are the first one with other factors, and

@@ -33,6 +33,7 @@ namespace Atoll::engine {
 
 class AccessTeller;
 struct DualHalf;
+struct MatrixOperation;
 struct MicroOp;
 struct Run;
 
@@ -51,6 +52,7 @@ struct Origin {
   std::optional<semantics::DppMove> dpp{};                      ///< of an instruction that has one
   std::optional<semantics::LaneMap> lane_map{};                 ///< of ds_swizzle_b32
   std::optional<semantics::WaveMatrixOperation> wave_matrix{};  ///< of WMMA and SWMMAC
+  std::shared_ptr<const MatrixOperation> matrix{};              ///< of MFMA and SMFMAC
   const semantics::VectorShape* shape = nullptr;                ///< of a vector instruction with modifiers
   std::shared_ptr<const DualHalf[]> halves{};                   ///< of a dual instruction
   Accesses accesses = nullptr;                                  ///< of a memory instruction

@@ -107,11 +107,16 @@ template <typename T>
 class LeastSize {
  public:
   using Bits = BitsOf<T>;
+  using F = ChainFormat<T>;
   /// Without the sign; 0 becomes the largest.
   [[gnu::always_inline]] void add(T a) {
     least_ = __builtin_elementwise_min(least_, bits<Bits>(a) + bits<Bits>(a) - 1);
   }
-  [[gnu::always_inline]] bool has_denormal() const { return any(least_ < ChainFormat<T>::unit * 2 - 1); }
+  [[gnu::always_inline]] bool has_denormal() const { return is_any_below(1); }
+  /// Whether a number that is not 0 has a biased exponent below `exponent`.
+  [[gnu::always_inline]] bool is_any_below(unsigned exponent) const {
+    return any(least_ < (typename F::Word{exponent} << (F::fraction_bits + 1)) - 1);
+  }
 
  private:
   Bits least_ = ~Bits(0);
@@ -146,11 +151,14 @@ template <typename T>
   return least.exponent();
 }
 
+/// The least sum of a product's biased exponents with which no sum of products is denormal or depends on bits that are.
+/// A product's last bit is 2 * fraction_bits below its exponent.
+template <typename T>
+constexpr unsigned least_of_products = Format<T>::bias + 1 + 2 * Format<T>::fraction_bits;
 /// Whether a sum of products may be denormal or depend on bits that are, by the least exponents of the sources.
 template <typename T>
 constexpr bool may_be_denormal(unsigned least_of_a, unsigned least_of_b) {
-  // A product's last bit is 2 * fraction_bits below its exponent.
-  return least_of_a + least_of_b < Format<T>::bias + 1 + 2 * Format<T>::fraction_bits;
+  return least_of_a + least_of_b < least_of_products<T>;
 }
 
 /// Sets the handling of denormals in MXCSR, and restores MXCSR at its end. Other exceptions are as before.

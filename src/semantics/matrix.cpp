@@ -195,10 +195,10 @@ bool rows_have_denormal(const Row* rows, unsigned count) {
   return least.has_denormal();
 }
 
-/// Whether C, in registers or the constant, has a denormal.
-bool has_denormal_c(const MatrixCall& call, const Row* c) {
-  if (c != nullptr) return rows_have_denormal(c, registers_of_d(*call.shape));
-  return any_denormal(bits<F32>(U32(static_cast<uint32_t>(call.constant))));
+/// Whether C, in so many registers or the constant, has a denormal.
+bool has_denormal_c(const Row* c, unsigned registers, uint64_t constant) {
+  if (c != nullptr) return rows_have_denormal(c, registers);
+  return any_denormal(bits<F32>(U32(static_cast<uint32_t>(constant))));
 }
 
 /// Whether elements are as small as denormals in single precision.
@@ -221,7 +221,7 @@ bool may_have_denormals(const MatrixCall& call, const Row* c, const Factors& f) 
                                                       least_exponent<F32>(f.b, f.b_step * call.shape->depth))) {
     return true;
   }
-  return has_denormal_c(call, c);
+  return has_denormal_c(c, registers_of_d(*call.shape), call.constant);
 }
 
 /// The sources of a chain, or of several that are added to the same D one after the other.
@@ -617,20 +617,38 @@ void multiply_doubles(const MatrixCall& call, const Row* c) {
 
 // --- Instructions in a row ------------------------------------------------------------------------------------------
 
-/// All products that a stripe takes up, of several instructions. A register of A or B is all of it.
+/// Adds all products that a stripe takes up, of several instructions. A register of A or B is all of it. Returns false
+/// if C has a denormal; D is as before then.
 template <unsigned columns, unsigned depth>
-void do_stripe_of_chain(std::span<const MatrixFactors> chain, Place place, const Target& target) {
+bool do_stripe_of_chain(std::span<const MatrixFactors> chain, Place place, const Target& target) {
   constexpr unsigned width = wave_lanes / depth;
-  sum_up_stripe<Use::floats, chunks_at_once>(
-      Factors{}, target,
-      [&](const Factors&, unsigned chunk, Sums<chunks_at_once>& sums) __attribute__((always_inline)) {
-        for (const MatrixFactors& f : chain) {
-          const float* a = reinterpret_cast<const float*>(*f.a) + place.row;
-          const float* b = reinterpret_cast<const float*>(*f.b) + place.column;
-          add_products<columns, Order::chain>({.a = a, .b = b, .a_step = width, .b_step = width, .depth = depth}, chunk,
-                                              sums);
-        }
-      });
+  constexpr bool has_parts =
+      chunks_at_once != row_chunks;  // D may be C, so all parts are looked at before one is stored
+  if constexpr (has_parts) {
+    if (has_denormal_c(target.c, stripe_rows, target.constant)) return false;
+  }
+  for (unsigned chunk = 0; chunk < row_chunks; chunk += chunks_at_once) {
+    Sums<chunks_at_once> sums;
+    LeastSize<F32> least[2];  // two, so that one does not wait for the other
+#pragma clang loop unroll(full)
+    for (unsigned row = 0; row < stripe_rows; ++row) {
+#pragma clang loop unroll(full)
+      for (unsigned i = 0; i < chunks_at_once; ++i) {
+        sums.of[row][i] = first_sum<Use::floats>(target, row, chunk + i);
+        if constexpr (!has_parts) least[row % 2].add(sums.of[row][i]);
+      }
+    }
+    if (!has_parts && (least[0].has_denormal() || least[1].has_denormal())) [[unlikely]]
+      return false;
+    for (const MatrixFactors& f : chain) {
+      const float* a = reinterpret_cast<const float*>(*f.a) + place.row;
+      const float* b = reinterpret_cast<const float*>(*f.b) + place.column;
+      add_products<columns, Order::chain>({.a = a, .b = b, .a_step = width, .b_step = width, .depth = depth}, chunk,
+                                          sums);
+    }
+    store_sums<Use::floats>(target, chunk, sums);
+  }
+  return true;
 }
 
 /// Does do_stripe_of_chain() with denormals flushed. Returns false if a sum is too small in the meantime; D is as
@@ -680,9 +698,9 @@ template <unsigned columns, unsigned depth>
   return true;
 }
 
-/// The same where denormals may occur.
+/// Does the stripes from `stripe` on, which is the one of `target`, where denormals may occur.
 template <unsigned columns, unsigned depth>
-[[gnu::noinline]] void do_chain_by_denormals(const MatrixCall& call, const Row* c,
+[[gnu::noinline]] void do_chain_by_denormals(const MatrixCall& call, Target target, unsigned stripe,
                                              std::span<const MatrixFactors> chain) {
   constexpr unsigned width = wave_lanes / depth;
   Factors parts[most_multiplied];
@@ -695,13 +713,7 @@ template <unsigned columns, unsigned depth>
   }
   ChainSources sources({parts, chain.size()}, wave_lanes, wave_lanes, MatrixElement::f32, nullptr);
   const unsigned registers = registers_of_d(*call.shape);
-  Target target{.d = call.d,
-                .c = c,
-                .constant = static_cast<uint32_t>(call.constant),
-                .flush_c = false,
-                .may_be_denormal = false};
-  unsigned stripe = 0;
-  if (c != nullptr && sources.flushed().is_possible()) {
+  if (target.c != nullptr && sources.flushed().is_possible()) {
     const Places places(*call.shape);
     DenormalScope scope;
     scope.flush_operands();
@@ -717,23 +729,41 @@ template <unsigned columns, unsigned depth>
 }
 static_assert(most_multiplied * wave_lanes <= ChainSources::most_scaled);
 
-bool may_have_denormals(const MatrixCall& call, const Row* c, std::span<const MatrixFactors> chain) {
+[[gnu::noinline]] bool small_products_may_be_denormal(std::span<const MatrixFactors> chain) {
   LeastExponent<F32> of_a, of_b;
   for (const MatrixFactors& f : chain) {
     of_a.add(reinterpret_cast<const float*>(*f.a), wave_lanes);
     of_b.add(reinterpret_cast<const float*>(*f.b), wave_lanes);
   }
-  return may_be_denormal<F32>(of_a.exponent(), of_b.exponent()) || has_denormal_c(call, c);
+  return may_be_denormal<F32>(of_a.exponent(), of_b.exponent());
+}
+
+/// Whether products, or sums of them with a C without denormals, may be denormal. Factors of at least 2^-40 are found
+/// without a reduction across lanes.
+bool products_may_be_denormal(std::span<const MatrixFactors> chain) {
+  LeastSize<F32> least[2];  // two, so that one does not wait for the other
+  for (const MatrixFactors& f : chain) {
+    for (unsigned lane = 0; lane < wave_lanes; lane += chunk_lanes) {
+      least[0].add(load<F32>(&(*f.a)[lane]));
+      least[1].add(load<F32>(&(*f.b)[lane]));
+    }
+  }
+  constexpr unsigned least_of_factors = (least_of_products<F32> + 1) / 2;
+  if (!least[0].is_any_below(least_of_factors) && !least[1].is_any_below(least_of_factors)) [[likely]]
+    return false;
+  return small_products_may_be_denormal(chain);
 }
 
 template <unsigned columns, unsigned depth>
 void do_chain(const MatrixCall& call, const Row* c, std::span<const MatrixFactors> chain) {
-  if (may_have_denormals(call, c, chain)) return do_chain_by_denormals<columns, depth>(call, c, chain);
   const unsigned stripes = registers_of_d(*call.shape) / stripe_rows;
   const Places places(*call.shape);
   Target target{.d = call.d, .c = c, .constant = static_cast<uint32_t>(call.constant), .flush_c = false};
+  if (products_may_be_denormal(chain)) return do_chain_by_denormals<columns, depth>(call, target, 0, chain);
   for (unsigned stripe = 0; stripe < stripes; ++stripe) {
-    do_stripe_of_chain<columns, depth>(chain, places.of(stripe), target);
+    if (!do_stripe_of_chain<columns, depth>(chain, places.of(stripe), target)) [[unlikely]] {
+      return do_chain_by_denormals<columns, depth>(call, target, stripe, chain);
+    }
     target.d += stripe_rows;
     if (c != nullptr) target.c += stripe_rows;
   }

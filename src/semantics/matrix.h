@@ -80,7 +80,7 @@ struct MatrixCall {
 
 /// The factors of another one, which is otherwise the same.
 struct MatrixFactors {
-  const Row *a = nullptr, *b = nullptr;
+  const Row *a, *b;
 };
 
 /// How many instructions a call of multiply() executes at most.

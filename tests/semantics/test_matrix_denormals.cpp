@@ -168,6 +168,43 @@ void expect_no_denormals(isa::Opcode opcode, unsigned seed, const File& c, Multi
 /// C: zeros, as products begin with, or numbers of which some are denormal.
 enum class Addend : uint8_t { zeros, numbers };
 
+/// Chains of single precision look at each stripe of C as they come to it.
+TEST_P(MatrixDenormals, InstinctsFindOneInC) {
+  unsigned calls = 0;
+  for (unsigned i = 1; i < static_cast<unsigned>(isa::Opcode::count); ++i) {
+    const auto opcode = static_cast<isa::Opcode>(i);
+    const MatrixShape* shape = matrix_shape(opcode);
+    if (shape == nullptr || shape->a != MatrixElement::f32) continue;
+    const unsigned registers = shape->rows * shape->columns * shape->blocks / wave_lanes;
+    for (const unsigned place : {0u, registers / 2, registers - 1}) {
+      File a, b, c;
+      const auto fill = [](File& file, float first) {
+        for (unsigned row = 0; row < 32; ++row) {
+          for (unsigned lane = 0; lane < wave_lanes; ++lane) {
+            file.rows[row][lane] = std::bit_cast<uint32_t>(first + static_cast<float>(row * 3 + lane % 7));
+          }
+        }
+      };
+      fill(a, 0.25f), fill(b, -1.5f), fill(c, 100.5f);
+      constexpr uint32_t denormal = 0x8000'0003;
+      c.rows[place][wave_lanes - 1] = denormal;
+      MatrixCall call;
+      call.shape = shape;
+      call.a_element = call.b_element = MatrixElement::f32;
+      call.a = a.rows;
+      call.b = b.rows;
+      call.sums = target::find_processor("gfx90a")->matrix_sums;
+      const MatrixFactors further[] = {{a.rows + 8, b.rows + 8}};
+      expect_no_denormals(opcode, place, c, [&](File& d) {
+        call.c = call.d = d.rows;
+        level.multiply(call, further);
+      });
+      ++calls;
+    }
+  }
+  EXPECT_GE(calls, 3u * 5);
+}
+
 TEST_P(MatrixDenormals, InstinctsHaveNone) {
   unsigned calls = 0;
   for (const char* const name : {"gfx908", "gfx90a", "gfx942", "gfx950"}) {
