@@ -128,16 +128,20 @@ llvm::Function* LaneAccess::new_function(const std::string& name, llvm::Type* re
   return function;
 }
 
-llvm::Function* LaneAccess::new_shared(const std::string& name, llvm::Type* result,
-                                       llvm::ArrayRef<llvm::Value*> arguments) {
-  llvm::SmallVector<llvm::Type*, 8> parameters;
-  for (llvm::Value* argument : arguments) parameters.push_back(argument->getType());
+llvm::Function* LaneAccess::new_sparing(const std::string& name, llvm::Type* result,
+                                        llvm::ArrayRef<llvm::Type*> parameters) {
   llvm::Function* function = new_function(name, result, parameters);
   // For AVX-512 LLVM does not count the frame pointer among what this convention preserves, although callers rely on
   // it.
   function->addFnAttr("frame-pointer", "all");
   function->setCallingConv(sparing);
   return function;
+}
+
+llvm::CallInst* LaneAccess::call_sparing(llvm::Function* function, llvm::ArrayRef<llvm::Value*> arguments) {
+  llvm::CallInst* call = ir().CreateCall(function, arguments);
+  call->setCallingConv(sparing);
+  return call;
 }
 
 }  // namespace Atoll::compiler

@@ -131,7 +131,9 @@ class LaneAccess {
   void call_store(unsigned bytes, const Addresses& at, llvm::Value* active, const Words& data);
   /// A function of the module that is called and never inlined, without code yet.
   llvm::Function* new_function(const std::string& name, llvm::Type* result, llvm::ArrayRef<llvm::Type*> parameters);
-  llvm::Function* new_shared(const std::string& name, llvm::Type* result, llvm::ArrayRef<llvm::Value*> arguments);
+  /// The same with the calling convention `sparing`, which calls of it must have.
+  llvm::Function* new_sparing(const std::string& name, llvm::Type* result, llvm::ArrayRef<llvm::Type*> parameters);
+  llvm::CallInst* call_sparing(llvm::Function* function, llvm::ArrayRef<llvm::Value*> arguments);
   /// Calls the function of this name (and the kind of addresses), which `emit` makes the body of if it is new: given
   /// the addresses and active lanes as it sees them, and its first parameter for `data`.
   template <typename Emit>
@@ -198,7 +200,9 @@ llvm::CallInst* LaneAccess::call_shared(std::string name, const Addresses& at, l
   llvm::Module& module = *frame_.function->getParent();
   llvm::Function* function = module.getFunction(name);
   if (function == nullptr) {
-    function = new_shared(name, result, arguments);
+    llvm::SmallVector<llvm::Type*, 8> parameters;
+    for (llvm::Value* argument : arguments) parameters.push_back(argument->getType());
+    function = new_sparing(name, result, parameters);
     const llvm::IRBuilderBase::InsertPointGuard guard(ir());
     ir().SetInsertPoint(llvm::BasicBlock::Create(frame_.context, "lanes", function));
     llvm::Argument* next = function->arg_begin();
@@ -208,9 +212,7 @@ llvm::CallInst* LaneAccess::call_shared(std::string name, const Addresses& at, l
     if (at.starts != nullptr) there.starts = next++;
     emit(there, lanes, next);
   }
-  llvm::CallInst* call = ir().CreateCall(function, arguments);
-  call->setCallingConv(sparing);
-  return call;
+  return call_sparing(function, arguments);
 }
 
 }  // namespace Atoll::compiler

@@ -289,7 +289,7 @@ LaneAccess::Words LaneAccess::load_equal(llvm::Value* address, unsigned bytes, b
 }
 
 llvm::Value* LaneAccess::gather(llvm::Type* element, const Scattered& at, llvm::Value* lanes) {
-  if (!frame_.has_scatters) return ir().CreateCall(gather_by_branches(element), {wide(at), bits(lanes)});
+  if (!frame_.has_scatters) return call_sparing(gather_by_branches(element), {wide(at), bits(lanes)});
   llvm::Type* type = lanes_of(element);
   return ir().CreateMaskedGather(type, pointers(at), unaligned, lanes, llvm::Constant::getNullValue(type));
 }
@@ -300,7 +300,7 @@ llvm::Function* LaneAccess::gather_by_branches(llvm::Type* element) {
   const std::string name = fmt::format("gather_{}", element->getIntegerBitWidth());
   if (llvm::Function* made = module.getFunction(name)) return made;
   llvm::Type* result = lanes_of(element);
-  llvm::Function* function = new_function(name, result, {lanes_of(frame_.i64()), frame_.i16()});
+  llvm::Function* function = new_sparing(name, result, {lanes_of(frame_.i64()), frame_.i16()});
   const llvm::IRBuilderBase::InsertPointGuard guard(ir());
   ir().SetInsertPoint(llvm::BasicBlock::Create(frame_.context, "lanes", function));
   llvm::Value* active = ir().CreateBitCast(function->getArg(1), lanes_of(frame_.i1()));
@@ -322,7 +322,7 @@ LaneAccess::Words LaneAccess::load_anywhere(const Scattered& at, unsigned bytes,
       return words;
     }
     case 16: {
-      llvm::Value* loaded = ir().CreateCall(load_quads(), {wide(at), bits(lanes)});
+      llvm::Value* loaded = call_sparing(load_quads(), {wide(at), bits(lanes)});
       Words words{};
       for (unsigned word = 0; word < 4; ++word) words[word] = ir().CreateExtractValue(loaded, word);
       return words;
@@ -353,7 +353,7 @@ llvm::Function* LaneAccess::load_quads() {
   if (llvm::Function* made = module.getFunction(name)) return made;
   llvm::Type* row = lanes_of(frame_.i32());
   auto* result = llvm::StructType::get(frame_.context, {row, row, row, row});
-  llvm::Function* function = new_function(name, result, {lanes_of(frame_.i64()), frame_.i16()});
+  llvm::Function* function = new_sparing(name, result, {lanes_of(frame_.i64()), frame_.i16()});
   const llvm::IRBuilderBase::InsertPointGuard guard(ir());
   ir().SetInsertPoint(llvm::BasicBlock::Create(frame_.context, "lanes", function));
 

@@ -122,7 +122,7 @@ void LaneAccess::store_anywhere(const Scattered& at, unsigned bytes, llvm::Value
   } else {
     llvm::SmallVector<llvm::Value*, 6> arguments{wide(at), bits(lanes)};
     for (unsigned word = 0; word < (bytes + 3) / 4; ++word) arguments.push_back(data[word]);
-    ir().CreateCall(store_elements(bytes), arguments);
+    call_sparing(store_elements(bytes), arguments);
   }
 }
 
@@ -134,7 +134,7 @@ llvm::Function* LaneAccess::store_elements(unsigned bytes) {
   const unsigned words = (bytes + 3) / 4;
   llvm::SmallVector<llvm::Type*, 6> parameters{lanes_of(frame_.i64()), frame_.i16()};
   parameters.append(words, lanes_of(frame_.i32()));
-  llvm::Function* function = new_function(name, ir().getVoidTy(), parameters);
+  llvm::Function* function = new_sparing(name, ir().getVoidTy(), parameters);
   const llvm::IRBuilderBase::InsertPointGuard guard(ir());
   ir().SetInsertPoint(llvm::BasicBlock::Create(frame_.context, "lanes", function));
   llvm::Value* addresses = ir().CreateAlloca(lanes_of(frame_.i64()));

@@ -109,10 +109,12 @@ void LdsMemory::emit_for_wave(const PreparedAccess& prepared, llvm::Value* exec,
   const std::string name = fmt::format("store_wave_{}", bytes);
   llvm::Function* function = frame_.function->getParent()->getFunction(name);
   if (function == nullptr) {
-    function = new_shared(name, ir().getVoidTy(), arguments);
+    llvm::SmallVector<llvm::Type*, 8> parameters;
+    for (llvm::Value* argument : arguments) parameters.push_back(argument->getType());
+    function = new_sparing(name, ir().getVoidTy(), parameters);
     emit_store_of_wave(*function, bytes);
   }
-  ir().CreateCall(function, arguments)->setCallingConv(sparing);
+  call_sparing(function, arguments);
 }
 
 /// The body of such a function, a loop over the chunks.
