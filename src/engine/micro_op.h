@@ -144,6 +144,7 @@ inline Handler handler_of(const MicroOp* op) { return __atomic_load_n(&op->handl
 
 class CodeCache;
 class GlobalWaveSync;
+struct LoadRecords;
 
 inline constexpr uint8_t no_chunk = 0xFF;
 
@@ -171,6 +172,7 @@ struct alignas(64) Run {
   KnownOrdinary ordinary;
   std::vector<OddAccess> odd_accesses;
   bool has_odd_accesses = false;                     ///< as translated code sees that there are some
+  LoadRecords* loads = nullptr;                      ///< of translated code that records its loads, else null
   machine::UndefinedRegisters* undefined = nullptr;  ///< of the wave, if somebody follows it, ...
   machine::UndefinedRegisters nothing_undefined;     ///< ... and else this, of which nobody sets a bit
 };

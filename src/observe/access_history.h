@@ -38,11 +38,6 @@ struct Mark {
     mark.lane = static_cast<uint32_t>(lane + (dword >> spread)) & ((1u << lane_bits) - 1);
     return mark;
   }
-  Mark before(uint32_t dword) const {
-    Mark mark = *this;
-    mark.lane = static_cast<uint32_t>(lane - (dword >> spread)) & ((1u << lane_bits) - 1);
-    return mark;
-  }
 };
 
 struct Cell {
@@ -56,21 +51,10 @@ struct Cell {
     if (reads[0].when.task != mark.when.task) reads[1] = reads[0];
     reads[0] = mark;
   }
+  /// The cell of one of the dwords after the one that this is of.
   Cell at(uint32_t dword) const {
-    return with_marks([&](const Mark& mark) { return mark.at(dword); });
-  }
-  /// The cell of which this is at().
-  Cell before(uint32_t dword) const {
-    return with_marks([&](const Mark& mark) { return mark.before(dword); });
-  }
-
- private:
-  template <typename Change>
-  Cell with_marks(const Change& change) const {
     Cell cell = *this;
-    cell.write = change(write);
-    cell.plain_write = change(plain_write);
-    for (Mark& mark : cell.reads) mark = change(mark);
+    for (Mark* mark : {&cell.write, &cell.plain_write, &cell.reads[0], &cell.reads[1]}) *mark = mark->at(dword);
     return cell;
   }
 };
@@ -102,15 +86,14 @@ class CellBlock {
       // Nor do they where an access begins within what would be a lane's dwords if it began with the block.
       const bool in_dwords = first % 4 == 0 && end % 4 == 0;
       const bool is_one = end - first == 4;
-      if (in_dwords && (is_one || (spread && (first / 4) % (1u << *spread) == 0)) && cut(first / 4, end / 4, more)) {
-        for (Part& part : std::span(parts_->list.data(), parts_->count)) {
-          const uint32_t begin = part.begin, part_end = parts_->end_of(part);
-          if (begin < first / 4 || begin >= end / 4) continue;
-          Cell cell = part.cell.at(begin);
-          visit(cell, begin * 4, part_end - begin);
-          part.cell = cell.before(begin);
+      if (in_dwords && (is_one || (spread && (first / 4) % (1u << *spread) == 0))) {
+        if (Part* part = cut(first / 4, end / 4, more); part != nullptr) {
+          const Part* const parts_end = parts_->list.data() + parts_->count;
+          for (; part != parts_end && part->begin < end / 4; ++part) {
+            visit(part->cell, part->begin * 4, parts_->end_of(*part) - part->begin);
+          }
+          return more;
         }
-        return more;
       }
       split(more);
     }
@@ -139,27 +122,29 @@ class CellBlock {
  private:
   static constexpr uint32_t dwords = bytes / 4;
 
-  /// Dwords up to the next part.
+  /// Dwords up to the next part. The marks are as of the first of them.
   struct Part {
     uint32_t begin = 0;
     Cell cell{};
   };
   struct Parts {
-    std::array<Part, 6> list{};
+    static constexpr uint32_t max_count = 6;
+    std::array<Part, max_count> list{};
     uint32_t count = 1;
 
     uint32_t end_of(const Part& part) const { return &part + 1 == list.data() + count ? dwords : (&part + 1)->begin; }
-    /// Has a part begin at a dword. False: there are too many.
-    bool begin_at(uint32_t dword) {
-      if (dword == dwords) return true;
+    /// Has a part begin at a dword, of which it returns the number. `max_count`: there are too many.
+    uint32_t begin_at(uint32_t dword) {
       uint32_t before = count - 1;
       while (list[before].begin > dword) --before;
-      if (list[before].begin == dword) return true;
-      if (count == list.size()) return false;
+      if (list[before].begin == dword) return before;
+      if (count == max_count) return max_count;
       std::copy_backward(list.begin() + before, list.begin() + count, list.begin() + count + 1);
-      list[before + 1].begin = dword;
+      Part& part = list[before + 1];
+      part.cell = part.cell.at(dword - part.begin);
+      part.begin = dword;
       ++count;
-      return true;
+      return before + 1;
     }
   };
   struct Split {
@@ -167,8 +152,8 @@ class CellBlock {
     std::unordered_map<uint32_t, std::array<Cell, 4>> bytes;  ///< of dwords whose bytes are accessed by themselves
   };
 
-  /// Has parts begin at these dwords. False: there are too many.
-  bool cut(uint32_t first, uint32_t end, size_t& more) {
+  /// Has parts begin at these dwords, and returns the first. Null: there are too many.
+  Part* cut(uint32_t first, uint32_t end, size_t& more) {
     if (kind_ == Kind::whole) {
       if (!parts_) {
         parts_ = std::make_unique<Parts>();
@@ -178,7 +163,9 @@ class CellBlock {
       parts_->list[0] = {.begin = 0, .cell = whole_};
       kind_ = Kind::parts;
     }
-    return parts_->begin_at(first) && parts_->begin_at(end);
+    const uint32_t number = parts_->begin_at(first);
+    if (number == Parts::max_count || (end != dwords && parts_->begin_at(end) == Parts::max_count)) return nullptr;
+    return &parts_->list[number];
   }
   void split(size_t& more) {
     if (!split_) {
@@ -193,13 +180,13 @@ class CellBlock {
     }
     for (const Part& part : std::span(parts_->list.data(), parts_->count)) {
       for (uint32_t dword = part.begin; dword < parts_->end_of(part); ++dword) {
-        split_->dwords[dword] = part.cell.at(dword);
+        split_->dwords[dword] = part.cell.at(dword - part.begin);
       }
     }
   }
 
-  // One cell, or some for dwords next to each other, or one for each dword: marks of the former two are as of the
-  // block's first dword.
+  // One cell, whose marks are as of the block's first dword, or some for dwords next to each other, or one for each
+  // dword.
   enum class Kind : uint8_t { whole, parts, split };
   Cell whole_{};
   Kind kind_ = Kind::whole;

@@ -50,7 +50,7 @@ void LdsCells::begin(uint32_t bytes, uint32_t first_task, uint32_t waves) {
     at_least(marks->packed, dwords_);
     at_least(marks->sites, dwords_);
   }
-  has_atomics_ = false;
+  has_atomics_ = has_earlier_reads_ = false;
   bytes_.clear();
 }
 
@@ -82,6 +82,7 @@ void LdsCells::set(uint32_t dword, const Cell& cell) {
   put(writes_, cell.write);
   put(reads_, cell.reads[0]);
   put(earlier_reads_, cell.reads[1]);
+  has_earlier_reads_ |= cell.reads[1].when.task != 0;
   if (!has_atomics_) return;
   put(plain_writes_, cell.plain_write);
   atomic_.set(dword, cell.is_atomic);

@@ -103,6 +103,7 @@ class LdsCells {
             .writes = writes_.row(),
             .reads = reads_.row(),
             .earlier_reads = earlier_reads_.row(),
+            .has_earlier_reads = &has_earlier_reads_,
             .plain_writes = plain_writes_.row(),
             .atomic = atomic_.words.data(),
             .by_atomic = by_atomic_.words.data()};
@@ -112,6 +113,7 @@ class LdsCells {
   uint32_t dwords_ = 0, first_task_ = 0;
   uint64_t begin_ = 0;  ///< smaller marks are of work-groups before
   Marks writes_, reads_, earlier_reads_;
+  bool has_earlier_reads_ = false;  ///< of this work-group
   // From the first atomic of the work-group on:
   bool has_atomics_ = false;
   Marks plain_writes_;

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "observe/access_pieces.h"
+#include "semantics/lanes.h"
 #include "semantics/level.h"
 
 namespace Atoll::observe {
@@ -26,17 +28,38 @@ struct Access {
   return access.limits[((packed >> PackedMark::task_shift) - access.rows.first_task) % 64];
 }
 
-/// All moments of a run are known. They are mostly of one task.
-[[gnu::always_inline]] inline bool are_known(const Access& access, const uint64_t* packed, uint32_t count) {
-  const uint64_t first = packed[0], limit = limit_of(access, first);
-  if (count == 1) return first <= limit;
-  uint64_t other_task = 0, is_later = 0;
-  for (uint32_t i = 0; i < count; ++i) {
-    other_task |= packed[i] ^ first;
-    is_later |= packed[i] > limit ? 1 : 0;
+/// Runs of up to so many dwords take less time one by one than with vector instructions.
+constexpr uint32_t max_short_run = 8;
+
+/// All moments of a chunk of dwords are known. They are of a few tasks: each round compares those of one.
+[[gnu::always_inline]] inline bool is_chunk_known(const Access& access, const uint64_t* packed) {
+  using Chunk = uint64_t __attribute__((ext_vector_type(semantics::chunk_lanes)));
+  Chunk now;
+  std::memcpy(&now, packed, sizeof now);
+  for (uint32_t left = 0xFFFF; left != 0;) {
+    const uint64_t first = packed[std::countr_zero(left)], limit = limit_of(access, first);
+    if (first > limit) return false;
+    const uint64_t begin = first >> PackedMark::task_shift << PackedMark::task_shift;
+    left &= ~uint32_t{semantics::mask_of(now - begin <= Chunk(limit - begin)).bits};
   }
-  if (is_later == 0 && other_task >> PackedMark::task_shift == 0) return true;
-  for (uint32_t i = 0; i < count; ++i) {
+  return true;
+}
+
+/// All moments of a run are known.
+[[gnu::always_inline]] inline bool are_known(const Access& access, const uint64_t* packed, uint32_t count) {
+  if (count <= max_short_run) {
+#pragma clang loop vectorize(disable) unroll(disable)
+    for (uint32_t i = 0; i < count; ++i) {
+      if (packed[i] > limit_of(access, packed[i])) return false;
+    }
+    return true;
+  }
+  uint32_t i = 0;
+  for (; i + semantics::chunk_lanes <= count; i += semantics::chunk_lanes) {
+    if (!is_chunk_known(access, packed + i)) return false;
+  }
+#pragma clang loop vectorize(disable) unroll(disable)
+  for (; i < count; ++i) {
     if (packed[i] > limit_of(access, packed[i])) return false;
   }
   return true;
@@ -55,17 +78,37 @@ struct Access {
                                               unsigned shift) {
   const LdsRows& rows = access.rows;
   if (!are_known(access, rows.writes.packed + dword, count) || has_atomics(access, dword, count)) return false;
-  const uint64_t task = mark >> PackedMark::task_shift;
   uint64_t* __restrict const reads = rows.reads.packed + dword, * __restrict const earlier =
                                                                     rows.earlier_reads.packed + dword;
   uint32_t* __restrict const sites = rows.reads.sites + dword, * __restrict const earlier_sites =
                                                                    rows.earlier_reads.sites + dword;
+  // A read that is known is not kept: a write that races with it races with this one, too. Nor are the wave's own.
+  if (count > max_short_run && are_known(access, reads, count)) {
+    for (uint32_t i = 0; i < count; ++i) reads[i] = mark + (i >> shift);
+    for (uint32_t i = 0; i < count; ++i) sites[i] = access.site;
+    return true;
+  }
+  if (count > max_short_run) {
+    *rows.has_earlier_reads = true;
+    const uint64_t task = mark >> PackedMark::task_shift;
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint64_t read = reads[i];
+      const uint32_t site = sites[i];
+      const bool is_other = read >> PackedMark::task_shift != task;
+      earlier[i] = is_other ? read : earlier[i];
+      earlier_sites[i] = is_other ? site : earlier_sites[i];
+      reads[i] = mark + (i >> shift);
+      sites[i] = access.site;
+    }
+    return true;
+  }
+#pragma clang loop vectorize(disable) unroll(disable)
   for (uint32_t i = 0; i < count; ++i) {
-    const uint64_t read = reads[i];
-    const uint32_t site = sites[i];
-    const bool is_other = read >> PackedMark::task_shift != task;
-    earlier[i] = is_other ? read : earlier[i];
-    earlier_sites[i] = is_other ? site : earlier_sites[i];
+    if (const uint64_t read = reads[i]; read > limit_of(access, read)) {
+      earlier[i] = read;
+      earlier_sites[i] = sites[i];
+      *rows.has_earlier_reads = true;
+    }
     reads[i] = mark + (i >> shift);
     sites[i] = access.site;
   }
@@ -83,8 +126,18 @@ struct Access {
   const LdsRows& rows = access.rows;
   const uint64_t* const writes = rows.writes.packed + dword;
   if (!are_known(access, writes, count) || !are_known(access, rows.reads.packed + dword, count) ||
-      !are_known(access, rows.earlier_reads.packed + dword, count) || has_atomics(access, dword, count)) {
+      (*rows.has_earlier_reads && !are_known(access, rows.earlier_reads.packed + dword, count)) ||
+      has_atomics(access, dword, count)) {
     return false;
+  }
+  if (count <= max_short_run && !rows.has_atomics) {
+#pragma clang loop vectorize(disable) unroll(disable)
+    for (uint32_t i = 0; i < count; ++i) {
+      overlaps |= (writes[i] ^ mark) >> PackedMark::time_shift == 0;
+      rows.writes.packed[dword + i] = mark + (i >> shift);
+      rows.writes.sites[dword + i] = access.site;
+    }
+    return true;
   }
   uint64_t is_same = 0;
   for (uint32_t i = 0; i < count; ++i) is_same |= (writes[i] ^ mark) >> PackedMark::time_shift == 0 ? 1 : 0;
@@ -107,7 +160,7 @@ struct Access {
     const uint32_t at = dword + i;
     const uint64_t bit = uint64_t{1} << (at % 64);
     if (!is_known(rows.plain_writes.packed[at]) || !is_ordered(rows.reads.packed[at]) ||
-        !is_ordered(rows.earlier_reads.packed[at]) ||
+        (*rows.has_earlier_reads && !is_ordered(rows.earlier_reads.packed[at])) ||
         ((rows.atomic[at / 64] & bit) == 0 && !is_known(rows.writes.packed[at]))) {
       return false;
     }

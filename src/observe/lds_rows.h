@@ -46,6 +46,7 @@ struct LdsRows {
   uint32_t first_task = 0;
   bool has_atomics = false;  ///< what follows the reads is good
   LdsMarks writes, reads, earlier_reads;
+  bool* has_earlier_reads = nullptr;  ///< earlier_reads has some of this work-group
   LdsMarks plain_writes;
   uint64_t* atomic = nullptr;     ///< a bit for each dword: Cell::is_atomic
   uint64_t* by_atomic = nullptr;  ///< likewise: not Cell::is_stored

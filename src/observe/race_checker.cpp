@@ -247,6 +247,7 @@ void RaceChecker::begins(RunOrder::Begun begun) {
   history_.clear();
   copies_.clear();
   memories_.forget([](uint32_t) { return true; });
+  tasks_.recycle();
 }
 
 void RaceChecker::dispatch_begins(const machine::Dispatch& dispatch) {

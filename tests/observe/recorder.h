@@ -26,7 +26,8 @@ struct RecordedAccess {
   bool reads, writes, is_atomic, is_scalar;
   uint32_t bytes;
   uint64_t lanes;
-  std::vector<uint64_t> addresses;  ///< of the lanes that access, lowest first
+  std::vector<uint64_t> addresses;    ///< of the lanes that access, lowest first
+  uint64_t follows = 0, repeats = 0;  ///< of their pattern
 };
 
 /// A way to run a kernel that an observer watches: an engine, and whether it wants all accesses or odd ones.
@@ -72,9 +73,9 @@ struct Recorder : machine::Observer {
     note(std::string(isa::row(instruction.opcode).name));
   }
   void access(const machine::Wave&, const machine::AccessEvent& access) override {
-    RecordedAccess recorded{access.pc,     access.space,     access.reads,
-                            access.writes, access.is_atomic, access.is_scalar,
-                            access.bytes,  access.lanes,     {}};
+    RecordedAccess recorded{
+        access.pc,    access.space, access.reads, access.writes,          access.is_atomic,      access.is_scalar,
+        access.bytes, access.lanes, {},           access.pattern.follows, access.pattern.repeats};
     for (unsigned lane = 0; lane < 64; ++lane)
       if ((access.lanes >> lane & 1) != 0) recorded.addresses.push_back(access.addresses[lane]);
     const std::lock_guard lock(mutex);

@@ -254,7 +254,10 @@ bool fits(LoopRegion& region, const ControlFlow& flow, const Liveness& liveness)
     if (!end_of(block)) return false;
     instructions += block.instructions.size();
     for (const engine::Located& at : block.instructions) {
-      if (looks_at_others(at.instruction) || flow.tells.by_handler(at.instruction)) return false;
+      if (looks_at_others(at.instruction) || flow.tells.by_handler(at.instruction) ||
+          flow.tells.records(at.instruction)) {
+        return false;
+      }
       // A chunk's store in one round must not come before another chunk's load in the round before.
       const auto access = memory_operands(at.instruction);
       if (access && (access->stores() || access->resource != nullptr)) return false;

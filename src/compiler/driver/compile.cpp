@@ -133,8 +133,8 @@ class Compilation {
       const engine::Block& block = std::prev(part.blocks.upper_bound(pc))->second;
       for (const engine::Located& at : block.instructions) {
         if (at.pc != pc || MatrixLowering::takes(at.instruction)) continue;
-        const bool tells_itself =
-            part.tells.odd_accesses && (memory_operands(at.instruction) || ScalarMemory::takes(at.instruction));
+        const bool tells_itself = (part.tells.odd_accesses || part.tells.loads) &&
+                                  (memory_operands(at.instruction) || ScalarMemory::takes(at.instruction));
         if (tells_itself) continue;
         ++untranslated_[std::string(isa::row(at.instruction.opcode).name)];
       }

@@ -12,6 +12,7 @@
 #include "compiler/lowering/plan_validation.h"
 #include "compiler/memory/deferred_stores.h"
 #include "compiler/memory/guest_bounds.h"
+#include "compiler/memory/odd_accesses.h"
 #include "compiler/memory/scalar_memory.h"
 #include "engine/prepare.h"
 #include "isa/table.h"
@@ -99,6 +100,7 @@ void Region::add_vector(const isa::Instruction& instruction, uint64_t pc) {
 void Region::add_scalar(const isa::Instruction& instruction, const LaneEffects& effects, uint64_t pc) {
   const bool is_load = ScalarMemory::takes(instruction);
   if (is_load && (stores_ & shared_spaces(MemorySpace::global)) != 0) end();
+  if (is_load && num_records_ != 0) end();  // is reported when it is executed, after the loads before it
   // If an access fails, the wave begins anew, with what these were.
   if (!plan_.items.empty()) registers_.hold(scalars_read_ | effects.reads);
   if (!is_load) return scalars_.emit(instruction, registers_);
@@ -174,6 +176,10 @@ RegionItem& Region::new_item(const isa::Instruction& instruction, uint64_t pc) {
 void Region::add_access(const isa::Instruction& instruction, unsigned element, uint64_t pc) {
   MemoryOperands operands = *memory_operands(instruction);
   const bool has_resource = operands.resource != nullptr;
+  const semantics::MemoryAccess& access = semantics::memory_access(instruction);
+  // Each part of an element that a buffer's end cuts off has a record.
+  const uint32_t records = access.elements * (has_resource ? std::max(1u, access.words()) : 1u);
+  if (num_records_ + records > engine::LoadRecords::max) end();
   if (has_resource && ordinary_resources_[operands.resource->reg]) operands.space = MemorySpace::buffer;
   const bool is_buffer = operands.space == MemorySpace::buffer;
   const unsigned spaces = shared_spaces(operands.space);
@@ -208,6 +214,7 @@ void Region::add_access(const isa::Instruction& instruction, unsigned element, u
     }
   }
   may_fault_ |= may_fault;
+  if (frame_.odd != nullptr && frame_.odd->records()) num_records_ += records;
   if (operands.loads()) loads_ |= spaces;
   if (operands.stores()) stores_ |= spaces;
   has_deferred_ |= defers;
@@ -347,6 +354,7 @@ void Region::clear() {
   registers_.clear();
   strides_ = {};
   may_fault_ = has_deferred_ = false;
+  num_records_ = 0;
   scalars_read_.reset();
   loads_ = stores_ = 0;
   scratch_loads_.clear();
@@ -416,6 +424,7 @@ void Region::emit_loop(const RegionPlan::Loop& planned, const VersionGuard* guar
   if (may_fault) frame_.note_pc(items.front().pc);
   check_bases(items, guard, exec);
   llvm::Instruction* once_end = loop.enter(exec);
+  if (frame_.odd != nullptr) frame_.odd->begin_records(once_end);
   // Without active lanes, all that a vector instruction does is to yield masks of zeros.
   if (plan_.every_chunk) ir.CreateBr(begin);
   if (!plan_.every_chunk) loop.skip_inactive(begin);
@@ -447,6 +456,7 @@ void Region::emit_loop(const RegionPlan::Loop& planned, const VersionGuard* guar
   loop.finish();
 
   note_chunk(ir.getInt8(engine::no_chunk));
+  if (frame_.odd != nullptr) frame_.odd->report_records();
   deferred.emit();
   matrices_.emit(items);
   WaveScalars registers(frame_);

@@ -70,7 +70,8 @@ class Translator {
         definedness_(frame),
         first_helper_(first_helper) {
     frame_.bounds = &bounds_;
-    if (flow_.tells.odd_accesses) frame_.odd = &odd_;
+    if (flow_.tells.odd_accesses || flow_.tells.loads) frame_.odd = &odd_;
+    if (flow_.tells.loads) odd_.set_records();
     if (flow_.tells.odd_accesses || flow_.tells.definedness) odd_.set_limits_lds();
   }
 

@@ -74,6 +74,7 @@ void ChunkMemory::emit(const Prepared& prepared, bool keep_inactive, ChunkState&
 
 void ChunkMemory::look_at(const Prepared& prepared, ChunkState& chunk, const Strided* strided) {
   const MemoryOperands& operands = prepared.operands;
+  if (strided != nullptr && frame_.odd->records()) return record_even(prepared, chunk, *strided);
   // The whole wave's have been found to be inside (is_inside).
   if (strided != nullptr && operands.space == MemorySpace::lds && !lds_.has_to_be_aligned() &&
       !frame_.odd->limits_lds())
@@ -88,6 +89,18 @@ void ChunkMemory::look_at(const Prepared& prepared, ChunkState& chunk, const Str
     } else {
       memory(operands.space).look_at(prepared, operands.is_store ? prepared.element : element, chunk);
     }
+  }
+}
+
+void ChunkMemory::record_even(const Prepared& prepared, ChunkState& chunk, const Strided& strided) {
+  const MemoryAccess& access = semantics::memory_access(*prepared.instruction);
+  const MemorySpace space = outside_apertures(prepared.operands.space);
+  for (unsigned element = 0; element < access.elements; ++element) {
+    frame_.odd->set_element(element);
+    llvm::Value* address = ir().CreatePtrToInt(even_address(prepared, element, chunk, strided), frame_.i64());
+    if (space == MemorySpace::lds) address = ir().CreateSub(address, lds_.lds_base());
+    frame_.odd->record_even(access.bytes, space == MemorySpace::lds, address, strided.stride,
+                            {chunk.exec(), chunk.first_lane()});
   }
 }
 

@@ -80,6 +80,7 @@ class ChunkMemory {
   void emit_load(const Prepared& prepared, bool keep_inactive, ChunkState& chunk, const Strided* strided);
   void emit_store(const Prepared& prepared, ChunkState& chunk, const Strided* strided);
   void emit_atomic(const Prepared& prepared, bool keep_inactive, ChunkState& chunk);
+  void record_even(const Prepared& prepared, ChunkState& chunk, const Strided& strided);
   llvm::Value* even_address(const Prepared& prepared, unsigned element, ChunkState& chunk, const Strided& strided);
 
   AccessContext context_;

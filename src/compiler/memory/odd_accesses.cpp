@@ -1,6 +1,8 @@
 // compiler: see odd_accesses.h.
 #include "compiler/memory/odd_accesses.h"
 
+#include <cassert>
+
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Module.h>
@@ -11,6 +13,8 @@
 namespace Atoll::compiler {
 
 using engine::KnownOrdinary;
+using engine::LoadRecord;
+using engine::LoadRecords;
 using engine::OddKind;
 using semantics::chunk_lanes;
 
@@ -32,7 +36,91 @@ OddAccesses::Range OddAccesses::range(uint8_t number, uint64_t bytes) {
   return {begin, ir().CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, size, ir().getInt64(bytes - 1))};
 }
 
+/// Returns the number of the instruction among the helper calls.
+uint64_t OddAccesses::helper() {
+  const auto [at, is_new] = helpers_.try_emplace(frame_.access_pc, first_helper_ + helper_pcs_.size());
+  if (is_new) helper_pcs_.push_back(frame_.access_pc);
+  return at->second;
+}
+
+llvm::Value* OddAccesses::record(uint64_t offset, uint32_t number) {
+  llvm::Value* loads = ir().CreateLoad(frame_.pointer(), frame_.at(frame_.run, offsetof(Run, loads)));
+  return frame_.at(loads, offsetof(LoadRecords, of) + number * sizeof(LoadRecord) + offset);
+}
+
+/// Adds a record for the loop, and in the loop the chunk's lanes to it.
+uint32_t OddAccesses::add_record(OddKind kind, uint32_t flags, const Lanes& lanes) {
+  kind.element = element_;
+  const uint32_t number = record_count_++;
+  assert(number < LoadRecords::max);
+  {
+    const llvm::IRBuilderBase::InsertPointGuard guard(ir());
+    ir().SetInsertPoint(loop_);
+    const uint64_t what = static_cast<uint32_t>(helper()) | flags | uint64_t{kind.bits()} << 32;
+    ir().CreateStore(ir().getInt64(what), record(offsetof(LoadRecord, op), number));
+    ir().CreateStore(ir().getInt64(0), record(offsetof(LoadRecord, lanes), number));
+  }
+  constexpr unsigned bytes_of_mask = chunk_lanes / 8;
+  llvm::Value* place = ir().CreateUDiv(lanes.first_lane, ir().getInt32(chunk_lanes / bytes_of_mask));
+  ir().CreateAlignedStore(ir().CreateBitCast(lanes.active, frame_.i16()),
+                          ir().CreateInBoundsGEP(ir().getInt8Ty(), record(offsetof(LoadRecord, lanes), number),
+                                                 ir().CreateZExt(place, frame_.i64())),
+                          llvm::Align(bytes_of_mask));
+  return number;
+}
+
+void OddAccesses::record_lanes(OddKind kind, llvm::Value* addresses, const Lanes& lanes) {
+  const uint32_t number = add_record(kind, 0, lanes);
+  llvm::Value* place = ir().CreateInBoundsGEP(frame_.i64(), record(offsetof(LoadRecord, addresses), number),
+                                              ir().CreateZExt(lanes.first_lane, frame_.i64()));
+  ir().CreateAlignedStore(addresses, place, row_align);
+}
+
+void OddAccesses::record_even(unsigned bytes, bool is_lds, llvm::Value* address, int64_t stride, const Lanes& lanes) {
+  const OddKind kind{.space = is_lds ? Space::lds : Space::global, .bytes = static_cast<uint8_t>(bytes)};
+  const uint32_t number = add_record(kind, LoadRecord::even, lanes);
+  {
+    const llvm::IRBuilderBase::InsertPointGuard guard(ir());
+    ir().SetInsertPoint(loop_);
+    ir().CreateStore(ir().getInt64(static_cast<uint64_t>(stride)), record(offsetof(LoadRecord, stride), number));
+  }
+  llvm::Value* distance =
+      ir().CreateMul(ir().CreateZExt(lanes.first_lane, frame_.i64()), ir().getInt64(static_cast<uint64_t>(stride)));
+  ir().CreateStore(ir().CreateSub(address, distance), record(offsetof(LoadRecord, begin), number));
+}
+
+void OddAccesses::report_records() {
+  if (record_count_ == 0) return;
+  {
+    const llvm::IRBuilderBase::InsertPointGuard guard(ir());
+    ir().SetInsertPoint(loop_);
+    llvm::Value* loads = ir().CreateLoad(frame_.pointer(), frame_.at(frame_.run, offsetof(Run, loads)));
+    ir().CreateStore(ir().getInt32(record_count_), frame_.at(loads, offsetof(LoadRecords, count)));
+  }
+  record_count_ = 0;
+  llvm::Value* called =
+      ir().CreateLoad(frame_.pointer(), frame_.at(frame_.jit_context, offsetof(engine::JitContext, report_loads)));
+  auto* type = llvm::FunctionType::get(ir().getVoidTy(), {frame_.pointer(), frame_.pointer()}, false);
+  ir().CreateCall(type, called, {frame_.wave, frame_.run})->addFnAttr(llvm::Attribute::NoUnwind);
+}
+
+void OddAccesses::report_scalar(OddKind kind, llvm::Value* address) {
+  llvm::Type* pointer = frame_.pointer();
+  llvm::Value* ops = ir().CreateLoad(pointer, frame_.at(frame_.jit_context, offsetof(engine::JitContext, helper_ops)));
+  llvm::Value* op = ir().CreateLoad(pointer, frame_.at(ops, helper() * sizeof(engine::MicroOp*)));
+  llvm::Value* called =
+      ir().CreateLoad(pointer, frame_.at(frame_.jit_context, offsetof(engine::JitContext, report_scalar_load)));
+  auto* type =
+      llvm::FunctionType::get(ir().getVoidTy(), {pointer, pointer, pointer, frame_.i64(), frame_.i32()}, false);
+  ir().CreateCall(type, called, {frame_.wave, frame_.run, op, address, ir().getInt32(kind.bits())})
+      ->addFnAttr(llvm::Attribute::NoUnwind);
+}
+
 void OddAccesses::look_at_memory(const Element& element, bool is_flat, llvm::Value* addresses, const Lanes& lanes) {
+  if (records_) {
+    return record_lanes({.space = is_flat ? Space::flat : Space::global, .bytes = static_cast<uint8_t>(element.bytes)},
+                        addresses, lanes);
+  }
   const uint8_t number = range_number(element.writes);
   const Range known = range(number, element.bytes);
   llvm::Value* odd = ir().CreateICmpUGE(ir().CreateSub(addresses, splat(known.begin)), splat(known.starts));
@@ -59,6 +147,9 @@ void OddAccesses::look_at_even(const Element& element, llvm::Value* address, int
 }
 
 void OddAccesses::look_at_lds(const Element& element, llvm::Value* places, llvm::Value* starts, const Lanes& lanes) {
+  if (records_) {
+    return record_lanes({.space = Space::lds, .bytes = static_cast<uint8_t>(element.bytes)}, extended(places), lanes);
+  }
   if (limits_lds_) {
     const size_t limit = offsetof(Run, ordinary) + offsetof(KnownOrdinary, lds_bytes);
     llvm::Value* bytes = ir().CreateLoad(frame_.i32(), frame_.at(frame_.run, limit));
@@ -68,24 +159,29 @@ void OddAccesses::look_at_lds(const Element& element, llvm::Value* places, llvm:
   llvm::Value* odd = ir().CreateICmpUGE(places, splat(starts));
   if (element.alignment > 1) odd = ir().CreateOr(odd, misaligned(places, element.alignment));
   tell(any(ir().CreateAnd(odd, lanes.active)), {.space = Space::lds, .bytes = static_cast<uint8_t>(element.bytes)},
-       lanes, [&] { return ir().CreateZExt(places, llvm::FixedVectorType::get(frame_.i64(), chunk_lanes)); });
+       lanes, [&] { return extended(places); });
 }
 
 void OddAccesses::look_at_scratch(const Element& element, llvm::Value* places, const Lanes& lanes) {
   const bool by_lane = places->getType()->isVectorTy();
+  const auto addresses = [&] { return extended(by_lane ? places : splat(places)); };
+  if (records_) {
+    return record_lanes({.space = Space::scratch, .bytes = static_cast<uint8_t>(element.bytes)}, addresses(), lanes);
+  }
   llvm::Value* size = ir().CreateLoad(
       frame_.i64(), frame_.at(frame_.run, offsetof(Run, ordinary) + offsetof(KnownOrdinary, scratch_bytes)));
   llvm::Value* starts = ir().CreateTrunc(
       ir().CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, size, ir().getInt64(element.bytes - 1)), frame_.i32());
   llvm::Value* is_odd = by_lane ? any(ir().CreateAnd(ir().CreateICmpUGE(places, splat(starts)), lanes.active))
                                 : ir().CreateICmpUGE(places, starts);
-  tell(is_odd, {.space = Space::scratch, .bytes = static_cast<uint8_t>(element.bytes)}, lanes, [&] {
-    return ir().CreateZExt(by_lane ? places : splat(places), llvm::FixedVectorType::get(frame_.i64(), chunk_lanes));
-  });
+  tell(is_odd, {.space = Space::scratch, .bytes = static_cast<uint8_t>(element.bytes)}, lanes, addresses);
 }
 
 void OddAccesses::look_at_scalar(unsigned bytes, llvm::Value* address) {
   set_element(0);
+  if (records_) {
+    return report_scalar({.space = Space::scalar, .bytes = static_cast<uint8_t>(bytes)}, address);
+  }
   const uint64_t dropped = bytes < 4 ? 0 : 3;
   const uint8_t number = range_number(/*writes=*/false);
   const Range known = range(number, bytes);
@@ -103,8 +199,7 @@ void OddAccesses::look_at_scalar(unsigned bytes, llvm::Value* address) {
 template <typename MakeAddresses>
 void OddAccesses::tell(llvm::Value* is_odd, OddKind kind, const Lanes& lanes, const MakeAddresses& addresses) {
   kind.element = element_;
-  const auto [helper, is_new] = helpers_.try_emplace(frame_.access_pc, first_helper_ + helper_pcs_.size());
-  if (is_new) helper_pcs_.push_back(frame_.access_pc);
+  const uint64_t number = helper();
   llvm::Function* in = ir().GetInsertBlock()->getParent();
   auto* odd = llvm::BasicBlock::Create(frame_.context, "odd", in);
   auto* ordinary = llvm::BasicBlock::Create(frame_.context, "ordinary", in);
@@ -115,8 +210,8 @@ void OddAccesses::tell(llvm::Value* is_odd, OddKind kind, const Lanes& lanes, co
                                                     : ir().CreateBitCast(lanes.active, frame_.i16());
   llvm::Value* time =
       clock_ != nullptr ? static_cast<llvm::Value*>(ir().CreateLoad(frame_.i64(), clock_)) : ir().getInt64(0);
-  ir().CreateCall(teller(), {frame_.wave, frame_.run, frame_.jit_context, ir().getInt64(helper->second), addresses(),
-                             active, lanes.first_lane, ir().getInt32(kind.bits()), time})
+  ir().CreateCall(teller(), {frame_.wave, frame_.run, frame_.jit_context, ir().getInt64(number), addresses(), active,
+                             lanes.first_lane, ir().getInt32(kind.bits()), time})
       ->setCallingConv(sparing);
   ir().CreateBr(ordinary);
   ir().SetInsertPoint(ordinary);

@@ -3,12 +3,16 @@
 // Before each access of a chunk of lanes stands a look at whether it is ordinary: a comparison with the limits of LDS
 // or scratch, or with a range of memory that is known for the place in the code. What is not goes to the engine, by a
 // function that all share.
+//
+// For an observer of all accesses, loads are recorded instead (engine/compiled/load_records.h): each look becomes a
+// record, which the code after the loop over the chunks reports.
 #pragma once
 
 #include <map>
 #include <vector>
 
 #include "compiler/lowering/frame.h"
+#include "engine/compiled/load_records.h"
 #include "engine/compiled/odd_access.h"
 
 namespace Atoll::compiler {
@@ -23,6 +27,17 @@ class OddAccesses {
 
   /// Within a loop that a chunk runs as a whole: where its instructions so far are counted, 64 bits; null: in none.
   void set_clock(llvm::Value* address) { clock_ = address; }
+
+  // Recorded loads:
+  void set_records() { records_ = true; }
+  bool records() const { return records_; }
+  /// Begins a loop over the chunks; what is prepared once goes before `loop`.
+  void begin_records(llvm::Instruction* loop) {
+    loop_ = loop;
+    record_count_ = 0;
+  }
+  /// Reports the records of the loop that the builder stands behind.
+  void report_records();
 
   /// Of an instruction with several, which element is looked at.
   void set_element(unsigned element) { element_ = static_cast<uint8_t>(element); }
@@ -43,6 +58,8 @@ class OddAccesses {
   void look_at_memory(const Element& element, bool is_flat, llvm::Value* addresses, const Lanes& lanes);
   /// The same where they are the same distance from each other; `address`: the chunk's first lane's, 64 bits.
   void look_at_even(const Element& element, llvm::Value* address, int64_t stride, const Lanes& lanes);
+  /// Records elements that are `stride` apart, of which the chunk's first lane's is at `address` (64 bits).
+  void record_even(unsigned bytes, bool is_lds, llvm::Value* address, int64_t stride, const Lanes& lanes);
   /// Whether ordinary accesses to LDS are not just those that are inside (KnownOrdinary::lds_bytes).
   void set_limits_lds() { limits_lds_ = true; }
   bool limits_lds() const { return limits_lds_; }
@@ -64,6 +81,10 @@ class OddAccesses {
   llvm::Value* any(llvm::Value* lanes) {
     return ir().CreateICmpNE(ir().CreateBitCast(lanes, frame_.i16()), ir().getInt16(0));
   }
+  /// Places of 32 bits as addresses.
+  llvm::Value* extended(llvm::Value* places) {
+    return ir().CreateZExt(places, llvm::FixedVectorType::get(frame_.i64(), semantics::chunk_lanes));
+  }
   /// Lanes whose addresses are not aligned.
   llvm::Value* misaligned(llvm::Value* addresses, unsigned alignment);
   uint8_t range_number(bool writes);
@@ -72,6 +93,11 @@ class OddAccesses {
   template <typename MakeAddresses>
   void tell(llvm::Value* is_odd, engine::OddKind kind, const Lanes& lanes, const MakeAddresses& addresses);
   llvm::Function* teller();
+  uint64_t helper();
+  llvm::Value* record(uint64_t offset, uint32_t number);
+  uint32_t add_record(engine::OddKind kind, uint32_t flags, const Lanes& lanes);
+  void record_lanes(engine::OddKind kind, llvm::Value* addresses, const Lanes& lanes);
+  void report_scalar(engine::OddKind kind, llvm::Value* address);
 
   Frame& frame_;
   std::vector<uint64_t>& helper_pcs_;
@@ -81,6 +107,9 @@ class OddAccesses {
   uint8_t element_ = 0;
   llvm::Value* clock_ = nullptr;
   bool limits_lds_ = false;
+  bool records_ = false;
+  llvm::Instruction* loop_ = nullptr;
+  uint32_t record_count_ = 0;  ///< of the loop that is being made
 };
 
 }  // namespace Atoll::compiler

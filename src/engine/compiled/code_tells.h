@@ -18,7 +18,8 @@ namespace Atoll::engine {
 struct CodeTells {
   bool synchronisation = false;  ///< instructions that synchronise, by handlers
   bool whole_waves = false;      ///< instructions that work on all lanes together, by handlers
-  bool accesses = false;         ///< all, by handlers
+  bool accesses = false;         ///< all, by handlers, ...
+  bool loads = false;            ///< ... but for loads, which it records (load_records.h)
   bool odd_accesses = false;     ///< those that are not ordinary, by itself
   /// Before instructions that read what is undefined, it leaves the wave to the interpreter, which tells.
   bool definedness = false;
@@ -27,6 +28,8 @@ struct CodeTells {
   static CodeTells of(const machine::Watched& watched);
   /// Whether an instruction is left to the interpreter's handler, which tells.
   bool by_handler(const isa::Instruction& instruction) const;
+  /// Returns whether translated code records an instruction's accesses, as far as it executes it.
+  bool records(const isa::Instruction& instruction) const;
   /// Whether the interpreter has to execute all of the code in which there is such an instruction.
   bool is_unfit(const isa::Instruction& instruction) const;
   /// Whether blocks are executed one after the other, each by all lanes of EXEC.
@@ -34,12 +37,13 @@ struct CodeTells {
 
   uint8_t bits() const {
     return static_cast<uint8_t>(int{synchronisation} | accesses << 1 | odd_accesses << 2 | definedness << 3 |
-                                paths << 4 | whole_waves << 5);
+                                paths << 4 | whole_waves << 5 | loads << 6);
   }
   static CodeTells from_bits(uint8_t bits) {
     return {.synchronisation = (bits & 1) != 0,
             .whole_waves = (bits & 32) != 0,
             .accesses = (bits & 2) != 0,
+            .loads = (bits & 64) != 0,
             .odd_accesses = (bits & 4) != 0,
             .definedness = (bits & 8) != 0,
             .paths = (bits & 16) != 0};

@@ -56,6 +56,7 @@ class CompiledEngine final : public machine::Engine {
 
   void retrace_fault(Wave& wave, machine::HostFault& fault) override {
     settle_odd_accesses(wave, run_of_thread(), /*fails=*/true);
+    if (records_loads_) report_loads_before_fault(wave, run_of_thread());
     wave.instructions += run_of_thread().instructions;
     if (!begin_retrace(wave, run_of_thread())) return;
     const uint64_t pc = wave.pc;
@@ -101,6 +102,7 @@ class CompiledEngine final : public machine::Engine {
         has_banks_(has_vgpr_banks(*target.processor)),
         observer_(observer),
         tells_odd_accesses_(CodeTells::of(watched).odd_accesses),
+        records_loads_(CodeTells::of(watched).loads),
         follows_definedness_(watched.definedness),
         follows_paths_(watched.paths),
         interpreter_(observer != nullptr ? make_observed_interpreter(target, *observer) : make_interpreter(target)) {}
@@ -142,8 +144,10 @@ class CompiledEngine final : public machine::Engine {
       if (code != nullptr) {
         // Only the function that all of them begin in knows how.
         run.series = code->start != nullptr ? std::exchange(series, nullptr) : nullptr;
+        if (records_loads_) begin_loads(run, code->context->helper_ops);
         const ExitReason reason = enter(code->function, &wave, &run, code->number, code->context);
         settle_odd_accesses(wave, run, reason == ExitReason::faults);
+        if (records_loads_ && reason == ExitReason::faults) report_loads_before_fault(wave, run);
         // Left at a block's end, it has told of what it has executed.
         if (reason == ExitReason::goes_on || reason == ExitReason::stops) wave.told.until = 0;
         if (reason == ExitReason::faults) {
@@ -249,7 +253,7 @@ class CompiledEngine final : public machine::Engine {
   CodeCaches banked_;  ///< for the interpreter, of waves whose instructions name VGPRs of other banks than the first
   const bool has_banks_;
   machine::Observer* const observer_;
-  const bool tells_odd_accesses_, follows_definedness_, follows_paths_;
+  const bool tells_odd_accesses_, records_loads_, follows_definedness_, follows_paths_;
   GlobalWaveSync sync_;
   /// For waves that watch floating-point exceptions.
   const std::unique_ptr<machine::Engine> interpreter_;

@@ -5,6 +5,7 @@
 
 #include "engine/compiled/chunk_access.h"
 #include "engine/compiled/definedness.h"
+#include "engine/compiled/load_records.h"
 #include "engine/compiled/odd_access.h"
 #include "engine/compiled/paths.h"
 #include "engine/micro_op.h"
@@ -26,6 +27,8 @@ struct JitContext {
   OddAccessFunction odd_access;                                                       ///< odd_access()
   DefinednessFunction registers_are_defined;                                          ///< registers_are_defined()
   void (*accesses_are_over)(const Wave* wave, Run* run);                              ///< accesses_are_over()
+  void (*report_loads)(const Wave* wave, Run* run);                                   ///< report_loads()
+  ScalarLoadFunction report_scalar_load;                                              ///< report_scalar_load()
   PathFunction block_begins;                                                          ///< block_begins()
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/compiled/load_records.h"
 #include "engine/lane_memory.h"
 #include "engine/lane_scratch.h"
 #include "engine/micro_op.h"
@@ -19,21 +20,19 @@ namespace {
 /// What is kept, at most: then it is told, be the region over or not.
 constexpr size_t most_kept = 4096;
 
-/// Calls `visit` for the access as an observer sees it: flat addresses are of several memories.
+/// Calls `visit` for an access as an observer sees it: flat addresses are of several memories. Changes these to
+/// offsets.
 template <typename Visit>
-void as_events(const Wave& wave, const OddAccess& access, const Visit& visit) {
-  const Origin& origin = *access.op->origin;
-  LaneAddresses addresses;
+void as_events(const Wave& wave, const Origin& origin, const OddKind& kind, LaneAddresses& addresses,
+               uint64_t accessing, const Visit& visit) {
   uint64_t global = 0, lds = 0, scratch = 0;
-  for_each_lane(access.lanes, [&](unsigned number) {
-    const unsigned lane = access.first_lane + number;
-    const uint64_t address = access.addresses[number], bit = uint64_t{1} << lane;
-    addresses.of[lane] = address;
-    if (access.kind.space == OddKind::Space::lds) {
+  for_each_lane(accessing, [&](unsigned lane) {
+    const uint64_t address = addresses.of[lane], bit = uint64_t{1} << lane;
+    if (kind.space == OddKind::Space::lds) {
       lds |= bit;
-    } else if (access.kind.space == OddKind::Space::scratch) {
+    } else if (kind.space == OddKind::Space::scratch) {
       scratch |= bit;
-    } else if (access.kind.space != OddKind::Space::flat) {
+    } else if (kind.space != OddKind::Space::flat) {
       global |= bit;
     } else if (address >> 32 == machine::shared_aperture_hi) {
       lds |= bit;
@@ -57,18 +56,25 @@ void as_events(const Wave& wave, const OddAccess& access, const Visit& visit) {
                                .reads = direction.reads,
                                .writes = direction.writes,
                                .is_atomic = direction.is_atomic,
-                               .is_scalar = access.kind.space == OddKind::Space::scalar,
-                               .drops_bits = access.kind.drops_bits,
-                               .bytes = access.kind.bytes,
+                               .is_scalar = kind.space == OddKind::Space::scalar,
+                               .drops_bits = kind.drops_bits,
+                               .bytes = kind.bytes,
                                .lanes = lanes,
                                .addresses = addresses.of,
                                .is_translated = true,
-                               .element = access.kind.element,
-                               .pattern = access_pattern(addresses.of, lanes, access.kind.bytes)});
+                               .element = kind.element,
+                               .pattern = access_pattern(addresses.of, lanes, kind.bytes)});
   };
   tell(machine::Space::global, global);
   tell(machine::Space::lds, lds);
   tell(machine::Space::scratch, scratch);
+}
+
+template <typename Visit>
+void as_events(const Wave& wave, const OddAccess& access, const Visit& visit) {
+  LaneAddresses addresses;
+  std::copy_n(access.addresses, semantics::chunk_lanes, addresses.of + access.first_lane);
+  as_events(wave, *access.op->origin, access.kind, addresses, uint64_t{access.lanes} << access.first_lane, visit);
 }
 
 bool is_of_this_region(const OddAccess& access, const Wave& wave, const Run& run) {
@@ -143,6 +149,12 @@ void tell_odd_accesses(const Wave& wave, Run& run) {
   }
   run.odd_accesses.clear();
   run.has_odd_accesses = false;
+}
+
+void report_flat_load(const Wave& wave, Run& run, const Origin& origin, const OddKind& kind, LaneAddresses& addresses,
+                      uint64_t lanes) {
+  as_events(wave, origin, kind, addresses, lanes,
+            [&](const machine::AccessEvent& event) { run.observer->access(wave, event); });
 }
 
 void accesses_are_over(const Wave* wave, Run* run) { tell_odd_accesses(*wave, *run); }

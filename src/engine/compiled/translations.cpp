@@ -301,6 +301,8 @@ std::unique_ptr<Translations::PlacedCode> Translations::place(const Asked& asked
                      .odd_access = odd_access,
                      .registers_are_defined = registers_are_defined,
                      .accesses_are_over = accesses_are_over,
+                     .report_loads = report_loads,
+                     .report_scalar_load = report_scalar_load,
                      .block_begins = block_begins};
   return placed;
 }
