@@ -3,7 +3,7 @@
 // A register allocator reads the roles before registers are assigned, so they are facts of the row and the modifiers,
 // not of register numbers. effects.h has the sets of registers of a finished instruction, implicit ones too.
 //
-// tests/isa/operand_roles_test.cpp compares roles with the constraints of LLVM's instruction descriptions.
+// tests/isa/effects_test.cpp compares roles with the constraints of LLVM's instruction descriptions.
 #pragma once
 
 #include <array>

@@ -5,7 +5,7 @@
 // or a packed operand holds other elements than the operand's type says. What is true of an operation (its exceptions,
 // how it propagates undefined bits, its affine form, its description) is a table over operations, not over opcodes.
 //
-// tests/semantics/operation_test.cpp executes the rows that share an operation and types, and compares their results.
+// tests/semantics/test_operation.cpp executes the rows that share an operation and types, and compares their results.
 #pragma once
 
 #include <cstdint>

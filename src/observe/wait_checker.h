@@ -8,7 +8,7 @@
 // memory complete in any order, so that only a wait for none helps them. A flat access counts in two queues, and what
 // it loads is there when its place in that of vector memory is reached: compilers that know that it is not of LDS wait
 // for no more. Sources: the ISA guides' "S_WAITCNT" and "Data dependency resolution"; user guide, "Memory Model". Wait
-// states that code has to leave by itself are looked at beside that (hazards/valu_hazards.h, hazards/matrix_hazards.h).
+// states that code has to leave by itself are looked at beside that (hazards/hazard_table.h, hazards/matrix_hazards.h).
 // All of it follows from the order of a wave's instructions, so it is looked up by that (wait_paths.h). Left out:
 // expcnt.
 #pragma once

@@ -232,7 +232,7 @@ llvm::Function* OddAccesses::teller() {
   function->addFnAttr(llvm::Attribute::NoInline);
   function->addFnAttr(llvm::Attribute::NoUnwind);
   function->addFnAttr(llvm::Attribute::Cold);
-  function->addFnAttr("frame-pointer", "all");  // as LaneAccess::new_shared() has it
+  function->addFnAttr("frame-pointer", "all");  // as the other shared functions have it
   function->setCallingConv(sparing);
   // It reads what the code does not write, and writes nothing that the code reads but Run::ordinary.
   function->setMemoryEffects(llvm::MemoryEffects::inaccessibleOrArgMemOnly());
