@@ -10,6 +10,8 @@
 #   make wheel      builds the Python module as a wheel, in build/packages
 #   make demo       compiles an example HIP program for two GPUs and runs it on each
 #   make test       builds and runs the tests
+#   make check-fast a first answer within two minutes, once it is built: lint, tables, memory model, effects of
+#                   instructions, debug information, a HIP program
 #   make test-rocm  the test suites of ROCm's libraries, of ROCm 6.4 and 7.2, in folders with that ROCm (hours, tens of GB);
 #                   writes docs/rocm.md. ROCM_RUN="--suite rocPRIM --rocm 7.2 --gpu gfx90a" runs a part
 #   make test-python  a Python program that compiles a kernel by hiprtc, launches it and checks the result, through ctypes
@@ -31,7 +33,7 @@
 #   make format     clang-format over every source file
 #   make clean      removes the build directories
 
-.PHONY: build install package test-packages wheel test test-rocm test-python test-levels test-processors demo bench sweep sweep-real fuzz fuzz-readers soak sanitize lint tested-instructions format clean
+.PHONY: build install package test-packages wheel test test-rocm test-python test-levels test-processors check-fast demo bench sweep sweep-real fuzz fuzz-readers soak sanitize lint tested-instructions format clean
 
 build:
 	scripts/install-dependencies build
@@ -81,6 +83,14 @@ test-processors:
 	cmake --preset release
 	cmake --build --preset release --target all tests test-programs
 	ctest --preset every-processor
+
+FAST_TESTS = test_target test_settings test_memory_model test_isa_effects test_debug_info
+check-fast:
+	scripts/install-dependencies build test
+	cmake --preset release
+	cmake --build --preset release --target all $(FAST_TESTS) programs-streams
+	printf '%s\n' scripts/check-layers scripts/check-references scripts/check-format $(FAST_TESTS:%=build/bin/%) \
+	  'build/bin/atoll run --gpu gfx90a -- build/bin/programs/streams' | xargs -P 2 -I{} sh -c 'GTEST_BRIEF=1 {} || exit 255'
 
 demo:
 	scripts/install-dependencies build test
