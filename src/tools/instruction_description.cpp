@@ -2,824 +2,824 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
+#include <cctype>
+#include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include <fmt/format.h>
+
+#include "isa/element_type.h"
 
 namespace Atoll::tools {
 
 namespace {
 
+using isa::Computation;
+using isa::Element;
 using isa::Encoding;
+using isa::Field;
+using isa::ImageForm;
 using isa::InstructionRow;
+using isa::Operation;
+using isa::Part;
+using isa::Places;
+using isa::Predicate;
 namespace flag = isa::flag;
 
 struct Phrase {
-  std::string_view part, text;
+  Operation operation;
+  std::string_view text;
 };
 
-/// Vector and scalar operations, without the prefix v_ or s_ and without the types at the end.
-constexpr Phrase operations[] = {
-    {"nop", "Does nothing"},
-    {"mov", "D = S0"},
-    {"movk", "D = the immediate, sign-extended"},
-    {"cmov", "D = S0 if SCC is set"},
-    {"cmovk", "D = the immediate, sign-extended, if SCC is set"},
-    {"swap", "Exchanges D and S0"},
-    {"swaprel", "Exchanges two VGPRs whose numbers M0 is added to"},
-    {"add", "D = S0 + S1"},
-    {"add_nc", "D = S0 + S1, without a carry-out"},
-    {"add_co", "D = S0 + S1, with a carry-out for each lane"},
-    {"addc_co", "D = S0 + S1 + carry-in, with a carry-out for each lane"},
-    {"addc", "D = S0 + S1 + SCC; SCC is the carry-out"},
-    {"addk", "D = D + the immediate, sign-extended"},
-    {"add3", "D = S0 + S1 + S2"},
-    {"add_lshl", "D = (S0 + S1) << S2"},
-    {"add_max", "D = max(S0 + S1, S2)"},
-    {"add_min", "D = min(S0 + S1, S2)"},
-    {"sub", "D = S0 - S1"},
-    {"sub_nc", "D = S0 - S1, without a borrow"},
-    {"sub_co", "D = S0 - S1, with a borrow for each lane"},
-    {"subb", "D = S0 - S1 - SCC; SCC is the borrow"},
-    {"subb_co", "D = S0 - S1 - borrow-in, with a borrow for each lane"},
-    {"subrev", "D = S1 - S0"},
-    {"subrev_co", "D = S1 - S0, with a borrow for each lane"},
-    {"subbrev_co", "D = S1 - S0 - borrow-in, with a borrow for each lane"},
-    {"absdiff", "D = |S0 - S1|"},
-    {"abs", "D = |S0|"},
-    {"mul", "D = S0 * S1"},
-    {"mulk", "D = D * the immediate, sign-extended"},
-    {"mul_lo", "D = the lower half of S0 * S1"},
-    {"mul_hi", "D = the upper half of S0 * S1"},
-    {"mul_legacy", "D = S0 * S1, 0 if either is 0, whatever the other is"},
-    {"mullit", "D = S0 * S1 as lighting has it: the least number if S1 or S2 is not positive or is NaN"},
-    {"mac", "D = S0 * S1 + D, rounded twice"},
-    {"mac_legacy", "D = S0 * S1 + D, rounded twice; 0 times anything is 0"},
-    {"mad", "D = S0 * S1 + S2"},
-    {"mad_legacy", "D = S0 * S1 + S2, as before GFX9"},
-    {"mad_nc", "D = S0 * S1 + S2, without a carry-out"},
-    {"madmk", "D = S0 * K + S1, rounded twice; K is the literal"},
-    {"madak", "D = S0 * S1 + K, rounded twice; K is the literal"},
-    {"fma", "D = S0 * S1 + S2, rounded once"},
-    {"fma_legacy", "D = S0 * S1 + S2, rounded once, as older generations have it (of f32: 0 times anything is 0)"},
-    {"fmac", "D = S0 * S1 + D, rounded once"},
-    {"fmac_legacy", "D = S0 * S1 + D, rounded once; 0 times anything is 0"},
-    {"fmamk", "D = S0 * K + S1, rounded once; K is the literal"},
-    {"fmaak", "D = S0 * S1 + K, rounded once; K is the literal"},
-    {"fma_mix", "D = S0 * S1 + S2, rounded once; each source is f32 or a half, as op_sel_hi says"},
-    {"mad_mix", "D = S0 * S1 + S2, rounded twice; each source is f32 or a half, as op_sel_hi says"},
-    {"fma_mixlo", "The lower half of D = S0 * S1 + S2, rounded once; each source is f32 or a half"},
-    {"mad_mixlo", "The lower half of D = S0 * S1 + S2, rounded twice; each source is f32 or a half"},
-    {"fma_mixhi", "The upper half of D = S0 * S1 + S2, rounded once; each source is f32 or a half"},
-    {"mad_mixhi", "The upper half of D = S0 * S1 + S2, rounded twice; each source is f32 or a half"},
-    {"min", "D = the smaller of S0 and S1"},
-    {"max", "D = the larger of S0 and S1"},
-    {"min_num", "D = the smaller of S0 and S1; a number rather than NaN"},
-    {"max_num", "D = the larger of S0 and S1; a number rather than NaN"},
-    {"min_legacy", "D = S0 < S1 ? S0 : S1"},
-    {"max_legacy", "D = S0 >= S1 ? S0 : S1"},
-    {"minimum", "D = the smaller of S0 and S1; NaN if either is"},
-    {"maximum", "D = the larger of S0 and S1; NaN if either is"},
-    {"min3", "D = the smallest of S0, S1 and S2"},
-    {"max3", "D = the largest of S0, S1 and S2"},
-    {"min3_num", "D = the smallest of S0, S1 and S2; a number rather than NaN"},
-    {"max3_num", "D = the largest of S0, S1 and S2; a number rather than NaN"},
-    {"minimum3", "D = the smallest of S0, S1 and S2; NaN if any is"},
-    {"maximum3", "D = the largest of S0, S1 and S2; NaN if any is"},
-    {"med3", "D = the middle one of S0, S1 and S2"},
-    {"maxmin", "D = min(max(S0, S1), S2)"},
-    {"minmax", "D = max(min(S0, S1), S2)"},
-    {"minimummaximum", "D = max(min(S0, S1), S2); NaN if any is"},
-    {"maximumminimum", "D = min(max(S0, S1), S2); NaN if any is"},
-    {"and", "D = S0 & S1"},
-    {"or", "D = S0 | S1"},
-    {"xor", "D = S0 ^ S1"},
-    {"not", "D = ~S0"},
-    {"andn2", "D = S0 & ~S1"},
-    {"orn2", "D = S0 | ~S1"},
-    {"nand", "D = ~(S0 & S1)"},
-    {"nor", "D = ~(S0 | S1)"},
-    {"xnor", "D = ~(S0 ^ S1)"},
-    {"or3", "D = S0 | S1 | S2"},
-    {"xor3", "D = S0 ^ S1 ^ S2"},
-    {"and_or", "D = (S0 & S1) | S2"},
-    {"xad", "D = (S0 ^ S1) + S2"},
-    {"bitop3", "Each bit of D is a bit of the truth table, chosen by those of S0, S1 and S2"},
-    {"lshl", "D = S0 << S1"},
-    {"lshr", "D = S0 >> S1, filled with zeros"},
-    {"ashr", "D = S0 >> S1, filled with the sign"},
-    {"lshlrev", "D = S1 << S0"},
-    {"lshrrev", "D = S1 >> S0, filled with zeros"},
-    {"ashrrev", "D = S1 >> S0, filled with the sign"},
-    {"lshl1_add", "D = (S0 << 1) + S1"},
-    {"lshl2_add", "D = (S0 << 2) + S1"},
-    {"lshl3_add", "D = (S0 << 3) + S1"},
-    {"lshl4_add", "D = (S0 << 4) + S1"},
-    {"lshl_add", "D = (S0 << S1) + S2"},
-    {"lshl_or", "D = (S0 << S1) | S2"},
-    {"alignbit", "D = the 32 bits of S0:S1 from bit S2 on"},
-    {"alignbyte", "D = the 32 bits of S0:S1 from byte S2 on"},
-    {"perm", "Each byte of D is one of the eight of S0:S1, or a constant or sign, as the byte of S2 says"},
-    {"perm_pk16_b4_u4", "16 elements chosen from a table by indices of four bits"},
-    {"perm_pk16_b6_u4", "16 elements chosen from a table by indices of four bits"},
-    {"perm_pk16_b8_u4", "16 elements chosen from a table by indices of four bits"},
-    {"bfe", "D = a field of S0: where it begins and how wide it is, the other source says"},
-    {"bfi", "D = (S0 & S1) | (~S0 & S2)"},
-    {"bfm", "D = a mask of S0 ones from bit S1 on"},
-    {"brev", "D = S0 with its bits in reverse order"},
-    {"bfrev", "D = S0 with its bits in reverse order"},
-    {"bcnt0", "D = how many bits of S0 are 0"},
-    {"bcnt1", "D = how many bits of S0 are 1"},
-    {"bcnt", "D = how many bits of S0 are 1, plus S1"},
-    {"mbcnt_lo", "D = how many of S0's bits for the lanes before this one, of the first 32, are 1, plus S1"},
-    {"mbcnt_hi", "D = how many of S0's bits for the lanes before this one, of the last 32, are 1, plus S1"},
-    {"ff0", "D = the number of the lowest bit of S0 that is 0, or -1"},
-    {"ff1", "D = the number of the lowest bit of S0 that is 1, or -1"},
-    {"ffbl", "D = the number of the lowest bit of S0 that is 1, or -1"},
-    {"ffbh", "D = how many bits are above the highest one of S0 that is 1 (signed: unlike the sign), or -1"},
-    {"flbit", "D = how many bits are above the highest one of S0 that is 1 (signed: unlike the sign), or -1"},
-    {"sext", "D = S0, sign-extended"},
-    {"bitset0", "Bit S0 of D becomes 0"},
-    {"bitset1", "Bit S0 of D becomes 1"},
-    {"bitcmp0", "SCC = whether bit S1 of S0 is 0"},
-    {"bitcmp1", "SCC = whether bit S1 of S0 is 1"},
-    {"bitreplicate", "D = S0 with each bit twice"},
-    {"quadmask", "D = for each four bits of S0, whether one is 1"},
-    {"wqm", "D = S0 with all of each four bits set of which one is"},
-    {"cselect", "D = SCC ? S0 : S1"},
-    {"cndmask", "D = the lane's bit of the mask ? S1 : S0"},
-    {"pack", "D = two halves, S0's and S1's"},
-    {"pack_ll", "D = the lower halves of S0 and S1"},
-    {"pack_lh", "D = the lower half of S0 and the upper half of S1"},
-    {"pack_hl", "D = the upper half of S0 and the lower half of S1"},
-    {"pack_hh", "D = the upper halves of S0 and S1"},
-    {"lerp", "The mean of each byte of S0 and S1, rounded as the byte of S2 says"},
-    {"sad", "D = S2 + the sum of |S0 - S1| over their elements"},
-    {"sad_hi", "D = S2 + (the sum of |S0 - S1| over their bytes << 16)"},
-    {"msad", "D = S2 + the sum of |S0 - S1| over the bytes of S1 that are not 0"},
-    {"qsad", "Four sums of absolute differences, each of four bytes of S0 and those of S1"},
-    {"mqsad", "Four sums of absolute differences, as of v_qsad, over the bytes of S1 that are not 0"},
-    {"cubeid", "D = the face of a cube that the direction S0, S1, S2 meets"},
-    {"cubesc", "D = the S coordinate on the face that the direction S0, S1, S2 meets"},
-    {"cubetc", "D = the T coordinate on the face that the direction S0, S1, S2 meets"},
-    {"cubema", "D = twice the largest of the components of S0, S1, S2"},
-    {"trunc", "D = S0 without its fraction"},
-    {"ceil", "D = the next integer from S0 upwards"},
-    {"floor", "D = the next integer from S0 downwards"},
-    {"rndne", "D = the integer nearest to S0, ties to even"},
-    {"fract", "D = S0 - floor(S0)"},
-    {"exp", "D = 2 to the power of S0, approximately"},
-    {"exp_legacy", "D = 2 to the power of S0, approximately, less exactly than v_exp"},
-    {"log", "D = the logarithm of S0 to base 2, approximately"},
-    {"log_legacy", "D = the logarithm of S0 to base 2, approximately, less exactly than v_log"},
-    {"log_clamp", "D = the logarithm of S0 to base 2, the least number instead of -infinity"},
-    {"rcp", "D = 1 / S0, approximately"},
-    {"rcp_iflag", "D = 1 / S0, approximately, raising the integers' division by zero"},
-    {"rcp_clamp", "D = 1 / S0, approximately, the largest number instead of infinity"},
-    {"rcp_legacy", "D = 1 / S0, approximately, 0 instead of infinity"},
-    {"rsq", "D = 1 / sqrt(S0), approximately"},
-    {"rsq_clamp", "D = 1 / sqrt(S0), approximately, the largest number instead of infinity"},
-    {"rsq_legacy", "D = 1 / sqrt(S0), approximately, 0 instead of infinity"},
-    {"sqrt", "D = the square root of S0, approximately"},
-    {"sin", "D = the sine of S0 turns, approximately"},
-    {"cos", "D = the cosine of S0 turns, approximately"},
-    {"tanh", "D = the hyperbolic tangent of S0, approximately"},
-    {"prng", "D = the next state of a random number generator, a shift register, whose state is S0"},
-    {"frexp_exp", "D = the exponent of S0 as frexp() has it"},
-    {"frexp_mant", "D = the mantissa of S0 as frexp() has it, from 0.5 to 1"},
-    {"ldexp", "D = S0 * 2 to the power of S1"},
-    {"div_scale", "D = S0, scaled for a division that would leave the range; VCC says whether the quotient is to be"},
-    {"div_fmas", "D = S0 * S1 + S2, scaled back where VCC says so"},
-    {"div_fixup", "D = the quotient S0, put right for special cases of the denominator S1 and numerator S2"},
-    {"div_fixup_legacy", "D = the quotient S0, put right for special cases, as before GFX9"},
-    {"trig_preop", "D = a part of 2 / pi, chosen by S1 and the size of S0, to reduce large arguments with"},
-    {"clrexcp", "Clears the exceptions that are noted"},
-    {"screen_partition_4se", "D = to which of four shader engines a tile of the screen belongs"},
-    {"pipeflush", "Waits until earlier vector instructions are done"},
-    {"illegal", "Never an instruction: an exception"},
-    {"sat_pk", "Saturates two elements and packs them"},
-    {"sat_pk4", "Saturates four elements and packs them"},
-    {"ashr_pk", "Two shifts to the right, saturated and packed"},
-    {"readlane", "The scalar D = S0 of lane S1, whatever EXEC is"},
-    {"readfirstlane", "The scalar D = S0 of the first active lane"},
-    {"writelane", "Lane S1 of D = S0, whatever EXEC is"},
-    {"permlane16", "Lanes of each row of 16 read S0 of the lane that S1 and S2 name, four bits for each"},
-    {"permlanex16", "Lanes of each row of 16 read S0 of the neighbouring row's lane that S1 and S2 name"},
-    {"permlane16_var", "Lanes of each row of 16 read S0 of the lane that their S1 names"},
-    {"permlanex16_var", "Lanes of each row of 16 read S0 of the neighbouring row's lane that their S1 names"},
-    {"permlane64", "Exchanges the halves of a wave of 64 lanes"},
-    {"permlane16_swap", "Exchanges odd rows of 16 lanes of D with even ones of S0"},
-    {"permlane32_swap", "Exchanges the upper 32 lanes of D with the lower ones of S0"},
-    {"permlane_bcast", "Lanes of each group read S0 of one of its lanes"},
-    {"permlane_down", "Lanes read S0 of a later lane of their group"},
-    {"permlane_up", "Lanes read S0 of an earlier lane of their group"},
-    {"permlane_xor", "Lanes read S0 of the lane whose number differs in some bits"},
-    {"permlane_idx_gen", "D = the lane numbers that other permutations take"},
-    {"movreld", "The register whose number is D's + M0 = S0"},
-    {"movrels", "D = the register whose number is S0's + M0"},
-    {"movrelsd", "The register whose number is D's + M0 = the one whose number is S0's + M0"},
-    {"movrelsd_2", "Moves between registers, each with an index of its own in M0"},
-    {"accvgpr_read", "D = the AGPR S0"},
-    {"accvgpr_write", "The AGPR D = S0"},
-    {"accvgpr_mov", "The AGPR D = the AGPR S0"},
-    {"dot2", "D = S2 + the products of the two elements of S0 and S1, added up"},
-    {"dot4", "D = S2 + the products of the four elements of S0 and S1, added up"},
-    {"dot8", "D = S2 + the products of the eight elements of S0 and S1, added up"},
-    {"dot2c", "D = D + the products of the two elements of S0 and S1, added up"},
-    {"dot4c", "D = D + the products of the four elements of S0 and S1, added up"},
-    {"dot8c", "D = D + the products of the eight elements of S0 and S1, added up"},
-    {"mfma_ld_scale", "Loads the scales of the matrix instruction after it"},
-    {"wmma_ld_scale_paired", "Loads the scales of the matrix instruction after it"},
-    {"wmma_ld_scale16_paired", "Loads the scales of the matrix instruction after it"},
-    {"interp_p1", "Interpolates an attribute, first step: P10 * I + P0"},
-    {"interp_p2", "Interpolates an attribute, second step: P20 * J + D"},
-    {"interp_mov", "D = one of the attribute's values P0, P10, P20"},
-    {"interp_p1ll", "Interpolates an attribute of 16 bits, first step"},
-    {"interp_p1lv", "Interpolates an attribute of 16 bits, first step, of two attributes"},
-    {"interp_p2_legacy", "Interpolates an attribute of 16 bits, second step, as before GFX9"},
-    // Scalar control.
-    {"getpc", "D = the address of the next instruction"},
-    {"setpc", "Jumps to the address S0"},
-    {"swappc", "D = the address of the next instruction; jumps to the address S0"},
-    {"call", "D = the address of the next instruction; jumps by the immediate, in dwords"},
-    {"add_pc", "Jumps by S0 bytes, counted from the next instruction"},
-    {"rfe", "Returns from the trap handler to the address S0"},
-    {"rfe_restore", "Returns from the trap handler to the address S0 and restores STATUS from S1"},
-    {"branch", "Jumps by the immediate, in dwords"},
-    {"cbranch_scc0", "Jumps by the immediate if SCC is 0"},
-    {"cbranch_scc1", "Jumps by the immediate if SCC is 1"},
-    {"cbranch_vccz", "Jumps by the immediate if VCC is 0"},
-    {"cbranch_vccnz", "Jumps by the immediate if VCC is not 0"},
-    {"cbranch_execz", "Jumps by the immediate if EXEC is 0"},
-    {"cbranch_execnz", "Jumps by the immediate if EXEC is not 0"},
-    {"cbranch_cdbgsys", "Jumps by the immediate if the system debugger's flag is set"},
-    {"cbranch_cdbguser", "Jumps by the immediate if the user debugger's flag is set"},
-    {"cbranch_cdbgsys_or_user", "Jumps by the immediate if one of the debuggers' flags is set"},
-    {"cbranch_cdbgsys_and_user", "Jumps by the immediate if both of the debuggers' flags are set"},
-    {"cbranch_g_fork", "Takes both ways of a branch one after the other, the one for fewer lanes first: to an address"},
-    {"cbranch_i_fork",
-     "Takes both ways of a branch one after the other, the one for fewer lanes first: by the immediate"},
-    {"cbranch_join", "Ends a fork: goes on with the other way, or after it when both are done"},
-    {"subvector_loop_begin", "Begins a loop that runs for each half of a wave of 64 lanes"},
-    {"subvector_loop_end", "Ends a loop that runs for each half of a wave of 64 lanes"},
-    {"endpgm", "Ends the wave"},
-    {"endpgm_saved", "Ends the wave after its state has been saved"},
-    {"endpgm_ordered_ps_done", "Ends the wave of a pixel shader and its part that is in order"},
-    {"code_end", "Marks the end of code; never executed"},
-    {"barrier", "Waits until all waves of the work-group are here"},
-    {"barrier_signal", "Arrives at a barrier without waiting"},
-    {"barrier_signal_isfirst", "Arrives at a barrier without waiting; SCC = whether it is the first"},
-    {"barrier_wait", "Waits until a barrier is complete"},
-    {"barrier_init", "Says how many waves belong to a named barrier"},
-    {"barrier_join", "Joins a named barrier"},
-    {"barrier_leave", "Leaves a named barrier"},
-    {"wakeup_barrier", "Wakes the waves at a barrier"},
-    {"get_barrier_state", "D = how many waves a barrier has and how many are there"},
-    {"sleep", "Pauses the wave for about 64 cycles times the immediate"},
-    {"sleep_var", "Pauses the wave for about 64 cycles times S0"},
-    {"monitor_sleep", "Pauses the wave until what it monitors changes, or for a while"},
-    {"wakeup", "Wakes the other waves of the work-group that sleep"},
-    {"setprio", "Sets the wave's priority"},
-    {"setprio_inc_wg", "Raises the work-group's priority"},
-    {"sethalt", "Halts the wave, or lets it go on"},
-    {"setkill", "Ends the wave if the immediate's lowest bit is set"},
-    {"trap", "Enters the trap handler with a number"},
-    {"sendmsg", "Sends a message"},
-    {"sendmsghalt", "Sends a message and halts"},
-    {"sendmsg_rtn", "Sends a message and gets an answer"},
-    {"waitcnt", "Waits until counters of outstanding memory operations are as low as the immediate says"},
-    {"waitcnt_depctr", "Waits until counters between instructions are as low as the immediate says"},
-    {"waitcnt_expcnt", "Waits until the exports' counter is as low as the immediate"},
-    {"waitcnt_lgkmcnt", "Waits until the counter of LDS, scalar memory and messages is as low as the immediate"},
-    {"waitcnt_vmcnt", "Waits until the counter of vector loads is as low as the immediate"},
-    {"waitcnt_vscnt", "Waits until the counter of vector stores is as low as the immediate"},
-    {"wait_loadcnt", "Waits until the counter of loads is as low as the immediate"},
-    {"wait_storecnt", "Waits until the counter of stores is as low as the immediate"},
-    {"wait_samplecnt", "Waits until the counter of image samples is as low as the immediate"},
-    {"wait_bvhcnt", "Waits until the counter of ray traversal is as low as the immediate"},
-    {"wait_expcnt", "Waits until the exports' counter is as low as the immediate"},
-    {"wait_dscnt", "Waits until the counter of LDS operations is as low as the immediate"},
-    {"wait_kmcnt", "Waits until the counter of scalar memory and messages is as low as the immediate"},
-    {"wait_loadcnt_dscnt", "Waits until the counters of loads and of LDS are as low as the immediate says"},
-    {"wait_storecnt_dscnt", "Waits until the counters of stores and of LDS are as low as the immediate says"},
-    {"wait_asynccnt", "Waits until the counter of asynchronous copies is as low as the immediate"},
-    {"wait_tensorcnt", "Waits until the counter of tensor copies is as low as the immediate"},
-    {"wait_xcnt", "Waits until the counter of address translations is as low as the immediate"},
-    {"wait_idle", "Waits until the wave has nothing outstanding"},
-    {"wait_event", "Waits for an event"},
-    {"delay_alu", "Tells the hardware how far away the results are that the next instructions need"},
-    {"clause", "Keeps the next instructions together"},
-    {"inst_prefetch", "Sets how far code is fetched ahead"},
-    {"set_inst_prefetch_distance", "Sets how far code is fetched ahead"},
-    {"icache_inv", "Invalidates the cache of code"},
-    {"incperflevel", "Increments a performance counter"},
-    {"decperflevel", "Decrements a performance counter"},
-    {"ttracedata", "Sends M0 to the thread trace"},
-    {"ttracedata_imm", "Sends the immediate to the thread trace"},
-    {"version", "Says what the code is made for; does nothing"},
-    {"denorm_mode", "Sets how denormals are treated (MODE)"},
-    {"round_mode", "Sets how results are rounded (MODE)"},
-    {"getreg", "D = bits of a hardware register"},
-    {"setreg", "Bits of a hardware register = S0"},
-    {"setreg_imm32", "Bits of a hardware register = the literal"},
-    {"setvskip", "Whether vector instructions are skipped = bit S1 of S0"},
-    {"set_gpr_idx_on", "Begins indexing of VGPRs with S0, for the operands that the immediate says"},
-    {"set_gpr_idx_off", "Ends indexing of VGPRs"},
-    {"set_gpr_idx_mode", "Says which operands' VGPRs are indexed"},
-    {"set_gpr_idx_idx", "The index of VGPRs = S0"},
-    {"set_vgpr_msb", "Says in which bank of VGPRs the operands of the next instructions are"},
-    {"alloc_vgpr", "Changes how many VGPRs the wave has"},
-    {"get_shader_cycles", "D = the cycle counter"},
-    {"memtime", "D = the cycle counter"},
-    {"memrealtime", "D = the counter of the constant clock"},
-    {"get_waveid_in_workgroup", "D = the wave's number in its work-group"},
-    {"dcache_inv", "Invalidates the scalar cache of data"},
-    {"dcache_inv_vol", "Invalidates volatile lines of the scalar cache of data"},
-    {"dcache_wb", "Writes the scalar cache of data back"},
-    {"dcache_wb_vol", "Writes volatile lines of the scalar cache of data back"},
-    {"dcache_discard", "Drops a dirty line of the scalar cache of data"},
-    {"dcache_discard_x2", "Drops two dirty lines of the scalar cache of data"},
-    {"gl1_inv", "Invalidates the cache of first level that a shader array shares"},
-    {"atc_probe", "Has an address translated ahead"},
-    {"atc_probe_buffer", "Has an address of a buffer translated ahead"},
-    {"prefetch_inst", "Fetches code into the cache"},
-    {"prefetch_inst_pc_rel", "Fetches code into the cache, at an address that counts from the PC"},
-    {"prefetch_data", "Fetches data into the scalar cache"},
-    {"prefetch_data_pc_rel", "Fetches data into the scalar cache, at an address that counts from the PC"},
-    {"buffer_prefetch_data", "Fetches a buffer's data into the scalar cache"},
+/// What an operation does with its result D and its sources S0, S1 and S2, which are replaced by what an encoding has
+/// in their places: an atomic's memory and data, EXEC, a literal, the result's old value.
+constexpr Phrase phrases[] = {
+    {Operation::nop, "Does nothing"},
+    {Operation::mov, "D = S0"},
+    {Operation::conditional_mov, "D = S0 if SCC is set"},
+    {Operation::swap, "Exchanges D and S0"},
+    {Operation::pack_low_low, "D = the lower parts of S0 and S1"},
+    {Operation::pack_low_high, "D = the lower half of S0 and the upper half of S1"},
+    {Operation::pack_high_low, "D = the upper half of S0 and the lower half of S1"},
+    {Operation::pack_high_high, "D = the upper halves of S0 and S1"},
+    {Operation::add, "D = S0 + S1"},
+    {Operation::add_carry, "D = S0 + S1 + the carry"},
+    {Operation::add3, "D = S0 + S1 + S2"},
+    {Operation::sub, "D = S0 - S1"},
+    {Operation::sub_borrow, "D = S0 - S1 - the borrow"},
+    {Operation::abs, "D = |S0|"},
+    {Operation::abs_diff, "D = |S0 - S1|"},
+    {Operation::mul, "D = S0 * S1"},
+    {Operation::mul_hi, "D = the upper half of S0 * S1"},
+    {Operation::mad, "D = S0 * S1 + S2"},
+    {Operation::fma, "D = S0 * S1 + S2"},
+    {Operation::min, "D = the smaller of S0 and S1"},
+    {Operation::max, "D = the larger of S0 and S1"},
+    {Operation::min3, "D = the smallest of S0, S1 and S2"},
+    {Operation::max3, "D = the largest of S0, S1 and S2"},
+    {Operation::med3, "D = the middle one of S0, S1 and S2"},
+    {Operation::min_max, "D = max(min(S0, S1), S2)"},
+    {Operation::max_min, "D = min(max(S0, S1), S2)"},
+    {Operation::add_min, "D = min(S0 + S1, S2)"},
+    {Operation::add_max, "D = max(S0 + S1, S2)"},
+    {Operation::add_shl, "D = (S0 + S1) << S2"},
+    {Operation::shl_add, "D = (S0 << S1) + S2"},
+    {Operation::bit_xor_add, "D = (S0 ^ S1) + S2"},
+    {Operation::bit_and, "D = S0 & S1"},
+    {Operation::bit_or, "D = S0 | S1"},
+    {Operation::bit_xor, "D = S0 ^ S1"},
+    {Operation::bit_not, "D = ~S0"},
+    {Operation::bit_and_not, "D = S0 & ~S1"},
+    {Operation::bit_or_not, "D = S0 | ~S1"},
+    {Operation::bit_nand, "D = ~(S0 & S1)"},
+    {Operation::bit_nor, "D = ~(S0 | S1)"},
+    {Operation::bit_xnor, "D = ~(S0 ^ S1)"},
+    {Operation::bit_or3, "D = S0 | S1 | S2"},
+    {Operation::bit_xor3, "D = S0 ^ S1 ^ S2"},
+    {Operation::bit_and_or, "D = (S0 & S1) | S2"},
+    {Operation::bit_table, "Each bit of D is a bit of the truth table, chosen by those of S0, S1 and S2"},
+    {Operation::shl, "D = S0 << S1"},
+    {Operation::lshr, "D = S0 >> S1, filled with zeros"},
+    {Operation::ashr, "D = S0 >> S1, filled with the sign"},
+    {Operation::shl_or, "D = (S0 << S1) | S2"},
+    {Operation::align_bits, "D = the 32 bits of S0:S1 from bit S2 on"},
+    {Operation::align_bytes, "D = the 32 bits of S0:S1 from byte S2 on"},
+    {Operation::byte_permute,
+     "Each byte of D is one of the eight of S0:S1, or a constant or sign, as the byte of S2 says"},
+    {Operation::table_lookup, "16 elements chosen from a table by indices of four bits"},
+    {Operation::bit_field_extract, "D = a field of S0: where it begins and how wide it is, the other source says"},
+    {Operation::bit_field_extract_packed,
+     "D = a field of S0: where it begins and how wide it is, the other source says"},
+    {Operation::bit_field_insert, "D = (S0 & S1) | (~S0 & S2)"},
+    {Operation::bit_field_mask, "D = a mask of S0 ones from bit S1 on"},
+    {Operation::bit_reverse, "D = S0 with its bits in reverse order"},
+    {Operation::bit_set, "Bit S0 of D becomes 1"},
+    {Operation::bit_clear, "Bit S0 of D becomes 0"},
+    {Operation::bit_test, "SCC = whether bit S1 of S0 is "},
+    {Operation::bit_replicate, "D = S0 with each bit twice"},
+    {Operation::quad_mask, "D = for each four bits of S0, whether one is 1"},
+    {Operation::whole_quad, "D = S0 with all of each four bits set of which one is"},
+    {Operation::count_zeros, "D = how many bits of S0 are 0"},
+    {Operation::count_ones, "D = how many bits of S0 are 1"},
+    {Operation::count_ones_add, "D = how many bits of S0 are 1, plus S1"},
+    {Operation::masked_count_low,
+     "D = how many of S0's bits for the lanes before this one, of the first 32, are 1, plus S1"},
+    {Operation::masked_count_high,
+     "D = how many of S0's bits for the lanes before this one, of the last 32, are 1, plus S1"},
+    {Operation::find_first_zero, "D = the number of the lowest bit of S0 that is 0, or -1"},
+    {Operation::find_first_one, "D = the number of the lowest bit of S0 that is 1, or -1"},
+    {Operation::find_high_one,
+     "D = how many bits are above the highest one of S0 that is 1 (signed: unlike the sign), or -1"},
+    {Operation::find_high_sign,
+     "D = how many bits are above the highest one of S0 that is 1 (signed: unlike the sign), or -1"},
+    {Operation::lerp, "The mean of each byte of S0 and S1, rounded as the byte of S2 says"},
+    {Operation::sad, "D = S2 + the sum of |S0 - S1| over their elements"},
+    {Operation::sad_high, "D = S2 + (the sum of |S0 - S1| over their bytes << 16)"},
+    {Operation::masked_sad, "D = S2 + the sum of |S0 - S1| over the bytes of S1 that are not 0"},
+    {Operation::quad_sad, "Four sums of absolute differences, each of four bytes of S0 and those of S1"},
+    {Operation::masked_quad_sad,
+     "Four sums of absolute differences, as of v_qsad, over the bytes of S1 that are not 0"},
+    {Operation::saturate_pack, "Saturates two elements and packs them"},
+    {Operation::saturate_pack4, "Saturates four elements and packs them"},
+    {Operation::ashr_saturate_pack, "Two shifts to the right, saturated and packed"},
+    {Operation::random_step, "D = the next state of a random number generator, a shift register, whose state is S0"},
+    {Operation::mul_legacy, "D = S0 * S1, 0 if either is 0, whatever the other is"},
+    {Operation::mul_lit, "D = S0 * S1 as lighting has it: the least number if S1 or S2 is not positive or is NaN"},
+    {Operation::mad_legacy, "D = S0 * S1 + S2"},
+    {Operation::fma_legacy, "D = S0 * S1 + S2"},
+    {Operation::min_legacy, "D = S0 < S1 ? S0 : S1"},
+    {Operation::max_legacy, "D = S0 >= S1 ? S0 : S1"},
+    {Operation::minimum, "D = the smaller of S0 and S1; NaN if either is"},
+    {Operation::maximum, "D = the larger of S0 and S1; NaN if either is"},
+    {Operation::minimum3, "D = the smallest of S0, S1 and S2; NaN if any is"},
+    {Operation::maximum3, "D = the largest of S0, S1 and S2; NaN if any is"},
+    {Operation::minimum_maximum, "D = max(min(S0, S1), S2); NaN if any is"},
+    {Operation::maximum_minimum, "D = min(max(S0, S1), S2); NaN if any is"},
+    {Operation::trunc, "D = S0 without its fraction"},
+    {Operation::ceil, "D = the next integer from S0 upwards"},
+    {Operation::floor, "D = the next integer from S0 downwards"},
+    {Operation::round_even, "D = the integer nearest to S0, ties to even"},
+    {Operation::fract, "D = S0 - floor(S0)"},
+    {Operation::ldexp, "D = S0 * 2 to the power of S1"},
+    {Operation::frexp_exponent, "D = the exponent of S0 as frexp() has it"},
+    {Operation::frexp_mantissa, "D = the mantissa of S0 as frexp() has it, from 0.5 to 1"},
+    {Operation::div_scale,
+     "D = S0, scaled for a division that would leave the range; VCC says whether the quotient is to be"},
+    {Operation::div_fmas, "D = S0 * S1 + S2, scaled back where VCC says so"},
+    {Operation::div_fixup, "D = the quotient S0, put right for special cases of the denominator S1 and numerator S2"},
+    {Operation::trig_preop, "D = a part of 2 / pi, chosen by S1 and the size of S0, to reduce large arguments with"},
+    {Operation::exp2, "D = 2 to the power of S0, approximately"},
+    {Operation::exp2_legacy, "D = 2 to the power of S0, approximately, less exactly than v_exp"},
+    {Operation::log2, "D = the logarithm of S0 to base 2, approximately"},
+    {Operation::log2_legacy, "D = the logarithm of S0 to base 2, approximately, less exactly than v_log"},
+    {Operation::log2_clamp, "D = the logarithm of S0 to base 2, the least number instead of -infinity"},
+    {Operation::rcp, "D = 1 / S0, approximately"},
+    {Operation::rcp_iflag, "D = 1 / S0, approximately, raising the integers' division by zero"},
+    {Operation::rcp_clamp, "D = 1 / S0, approximately, the largest number instead of infinity"},
+    {Operation::rcp_legacy, "D = 1 / S0, approximately, 0 instead of infinity"},
+    {Operation::rsq, "D = 1 / sqrt(S0), approximately"},
+    {Operation::rsq_clamp, "D = 1 / sqrt(S0), approximately, the largest number instead of infinity"},
+    {Operation::rsq_legacy, "D = 1 / sqrt(S0), approximately, 0 instead of infinity"},
+    {Operation::sqrt, "D = the square root of S0, approximately"},
+    {Operation::sin, "D = the sine of S0 turns, approximately"},
+    {Operation::cos, "D = the cosine of S0 turns, approximately"},
+    {Operation::tanh, "D = the hyperbolic tangent of S0, approximately"},
+    {Operation::cube_face, "D = the face of a cube that the direction S0, S1, S2 meets"},
+    {Operation::cube_s, "D = the S coordinate on the face that the direction S0, S1, S2 meets"},
+    {Operation::cube_t, "D = the T coordinate on the face that the direction S0, S1, S2 meets"},
+    {Operation::cube_major_axis, "D = twice the largest of the components of S0, S1, S2"},
+    {Operation::dot2, "D = S2 + the products of the two elements of S0 and S1, added up"},
+    {Operation::dot4, "D = S2 + the products of the four elements of S0 and S1, added up"},
+    {Operation::dot8, "D = S2 + the products of the eight elements of S0 and S1, added up"},
+    {Operation::load_matrix_scales, "Loads the scales of the matrix instruction after it"},
+    {Operation::interpolate_p1, "Interpolates an attribute, first step: P10 * I + P0"},
+    {Operation::interpolate_p2, "Interpolates an attribute, second step: P20 * J + D"},
+    {Operation::interpolate_mov, "D = one of the attribute's values P0, P10, P20"},
+    {Operation::interpolate_p1_ll, "Interpolates an attribute of 16 bits, first step"},
+    {Operation::interpolate_p1_lv, "Interpolates an attribute of 16 bits, first step, of two attributes"},
+    {Operation::interpolate_p10_registers, "Interpolates an attribute in registers, first step"},
+    {Operation::interpolate_p2_registers, "Interpolates an attribute in registers, second step"},
+    {Operation::read_lane, "The scalar D = S0 of lane S1, whatever EXEC is"},
+    {Operation::read_first_lane, "The scalar D = S0 of the first active lane"},
+    {Operation::write_lane, "Lane S1 of D = S0, whatever EXEC is"},
+    {Operation::permute_row, "Lanes of each row of 16 read S0 of the lane that S1 and S2 name, four bits for each"},
+    {Operation::permute_other_row,
+     "Lanes of each row of 16 read S0 of the neighbouring row's lane that S1 and S2 name"},
+    {Operation::permute_row_by_lane, "Lanes of each row of 16 read S0 of the lane that their S1 names"},
+    {Operation::permute_other_row_by_lane,
+     "Lanes of each row of 16 read S0 of the neighbouring row's lane that their S1 names"},
+    {Operation::exchange_wave_halves, "Exchanges the halves of a wave of 64 lanes"},
+    {Operation::swap_rows, "Exchanges odd rows of 16 lanes of D with even ones of S0"},
+    {Operation::swap_halves, "Exchanges the upper 32 lanes of D with the lower ones of S0"},
+    {Operation::lanes_broadcast, "Lanes of each group read S0 of one of its lanes"},
+    {Operation::lanes_down, "Lanes read S0 of a later lane of their group"},
+    {Operation::lanes_up, "Lanes read S0 of an earlier lane of their group"},
+    {Operation::lanes_xor, "Lanes read S0 of the lane whose number differs in some bits"},
+    {Operation::lane_indices, "D = the lane numbers that other permutations take"},
+    {Operation::lanes_swizzle, "Lanes read S0 of the lane that a pattern in the offset says"},
+    {Operation::lanes_push, "Lanes send their data to the lane whose number times 4 their address is"},
+    {Operation::lanes_pull, "Lanes read the data of the lane whose number times 4 their address is"},
+    {Operation::lanes_pull_inactive,
+     "Lanes read the data of the lane whose number times 4 their address is, active or not"},
+    {Operation::load_direct, "D = the dword of LDS at M0, in all lanes"},
+    {Operation::load_parameter, "D = an attribute's values P0, P10, P20, out of LDS"},
+    {Operation::exchange, "D = S1"},
+    {Operation::compare_exchange, "D = S1 if D equals S2"},
+    {Operation::compare_store, "D = S2 if D equals S1"},
+    {Operation::conditional_exchange, "D = in each half, S1 without its highest bit, if that is set"},
+    {Operation::sub_saturate, "D = S0 - S1, at least 0"},
+    {Operation::sub_if_enough, "D = S0 - S1 if that is not negative"},
+    {Operation::mask_or, "D = (S0 & ~S1) | S2"},
+    {Operation::increment_wrap, "D = S0 >= S1 ? 0 : S0 + 1"},
+    {Operation::decrement_wrap, "D = S0 == 0 or S0 > S1 ? S1 : S0 - 1"},
+    {Operation::wrap, "D = S0 >= S1 ? S0 - S1 : S0 + S2"},
+    {Operation::append, "Adds the number of active lanes to a dword of LDS; D = what it was"},
+    {Operation::consume, "Subtracts the number of active lanes from a dword of LDS; D = what it was"},
+    {Operation::ordered_add, "D = S0 + S1, in the order of the waves"},
+    {Operation::ordered_count, "Adds to a counter of GDS in the order of the waves"},
+    {Operation::add_geometry_register, "Adds to a register of the geometry engine; D = what it was"},
+    {Operation::sub_geometry_register, "Subtracts from a register of the geometry engine; D = what it was"},
+    {Operation::bvh_stack, "Pushes nodes of a bounding volume hierarchy to a stack in LDS and pops the next"},
+    {Operation::bvh_stack8, "Pushes up to eight nodes of a hierarchy to a stack in LDS and pops the next"},
+    {Operation::barrier_arrive, "Arrives at a barrier in LDS; D = its state before"},
+    {Operation::async_barrier_arrive, "Arrives at a barrier in LDS when asynchronous copies are done"},
+    {Operation::tensor_load, "Copies a part of a tensor from memory to LDS"},
+    {Operation::tensor_store, "Copies a part of a tensor from LDS to memory"},
+    {Operation::tensor_save, "Saves the state of tensor copies"},
+    {Operation::tensor_stop, "Stops tensor copies"},
+    {Operation::export_values, "Exports up to four values to a render target, a parameter or a position"},
+    {Operation::image_load_samples, "Loads a component of all samples of an image"},
+    {Operation::image_info, "D = an image's size and number of levels"},
+    {Operation::image_lod, "D = the level of detail that a sample would have"},
+    {Operation::intersect_ray, "Intersects a ray with a node of a bounding volume hierarchy"},
+    {Operation::intersect_ray2, "Intersects a ray with two nodes of a hierarchy"},
+    {Operation::intersect_ray8, "Intersects a ray with a node of a hierarchy that has eight children"},
+    {Operation::invalidate, "Invalidates "},
+    {Operation::write_back, "Writes back "},
+    {Operation::write_back_invalidate, "Writes back and invalidates "},
+    {Operation::discard_lines, "Drops dirty lines of the scalar cache of data"},
+    {Operation::translate_ahead, "Has an address translated ahead"},
+    {Operation::prefetch_code, "Fetches code into the cache"},
+    {Operation::prefetch_data, "Fetches data into the cache"},
+    {Operation::branch_debug_system, "Jumps by the immediate if the system debugger's flag is set"},
+    {Operation::branch_debug_user, "Jumps by the immediate if the user debugger's flag is set"},
+    {Operation::branch_debug_either, "Jumps by the immediate if one of the debuggers' flags is set"},
+    {Operation::branch_debug_both, "Jumps by the immediate if both of the debuggers' flags are set"},
+    {Operation::jump, "Jumps to the address S0"},
+    {Operation::jump_relative, "Jumps by S0 bytes, counted from the next instruction"},
+    {Operation::call, "D = the address of the next instruction; jumps to S0"},
+    {Operation::get_pc, "D = the address of the next instruction"},
+    {Operation::fork, "Takes both ways of a branch one after the other, the one for fewer lanes first"},
+    {Operation::fork_join, "Ends a fork: goes on with the other way, or after it when both are done"},
+    {Operation::subvector_begin, "Begins a loop that runs for each half of a wave of 64 lanes"},
+    {Operation::subvector_end, "Ends a loop that runs for each half of a wave of 64 lanes"},
+    {Operation::trap, "Enters the trap handler with a number"},
+    {Operation::trap_return, "Returns from the trap handler to the address S0"},
+    {Operation::end_program, "Ends the wave"},
+    {Operation::end_program_saved, "Ends the wave after its state has been saved"},
+    {Operation::end_program_ordered, "Ends the wave of a pixel shader and its part that is in order"},
+    {Operation::code_end, "Marks the end of code; never executed"},
+    {Operation::illegal, "Never an instruction: an exception"},
+    {Operation::barrier, "Waits until all waves of the work-group are here"},
+    {Operation::barrier_signal, "Arrives at a barrier without waiting"},
+    {Operation::barrier_signal_is_first, "Arrives at a barrier without waiting; SCC = whether it is the first"},
+    {Operation::barrier_wait, "Waits until a barrier is complete"},
+    {Operation::barrier_init, "Says how many waves belong to a named barrier"},
+    {Operation::barrier_join, "Joins a named barrier"},
+    {Operation::barrier_leave, "Leaves a named barrier"},
+    {Operation::barrier_wakeup, "Wakes the waves at a barrier"},
+    {Operation::barrier_state, "D = how many waves a barrier has and how many are there"},
+    {Operation::gws_release_all, "Global wave sync: releases all waves at a semaphore"},
+    {Operation::gws_init, "Global wave sync: sets a barrier's number of waves, or a semaphore"},
+    {Operation::gws_signal, "Global wave sync: releases one wave at a semaphore"},
+    {Operation::gws_signal_some, "Global wave sync: releases some waves at a semaphore"},
+    {Operation::gws_wait, "Global wave sync: waits at a semaphore"},
+    {Operation::gws_barrier, "Global wave sync: waits at a barrier of all waves"},
+    {Operation::wait_idle, "Waits until the wave has nothing outstanding"},
+    {Operation::wait_event, "Waits for an event"},
+    {Operation::delay_alu, "Says how far away the results are that the next instructions need"},
+    {Operation::clause, "Keeps the next instructions together"},
+    {Operation::sleep, "Pauses the wave for about 64 cycles times S0"},
+    {Operation::monitor_sleep, "Pauses the wave until what it monitors changes, or for a while"},
+    {Operation::wakeup, "Wakes the other waves of the work-group that sleep"},
+    {Operation::set_priority, "Sets the wave's priority"},
+    {Operation::raise_group_priority, "Raises the work-group's priority"},
+    {Operation::set_halt, "Halts the wave, or lets it go on"},
+    {Operation::set_kill, "Ends the wave if the immediate's lowest bit is set"},
+    {Operation::send_message, "Sends a message"},
+    {Operation::send_message_halt, "Sends a message and halts"},
+    {Operation::send_message_return, "Sends a message and gets an answer"},
+    {Operation::get_register, "D = bits of a hardware register"},
+    {Operation::set_register, "Bits of a hardware register = S0"},
+    {Operation::set_rounding, "Sets how results are rounded (MODE)"},
+    {Operation::set_denormals, "Sets how denormals are treated (MODE)"},
+    {Operation::set_vector_skip, "Whether vector instructions are skipped = bit S1 of S0"},
+    {Operation::set_vgpr_banks, "Says in which bank of VGPRs the operands of the next instructions are"},
+    {Operation::allocate_vgprs, "Changes how many VGPRs the wave has"},
+    {Operation::indexing_on, "Begins indexing of VGPRs with S0, for the operands that the immediate says"},
+    {Operation::indexing_off, "Ends indexing of VGPRs"},
+    {Operation::indexing_mode, "Says which operands' VGPRs are indexed"},
+    {Operation::indexing_index, "The index of VGPRs = S0"},
+    {Operation::clear_exceptions, "Clears the exceptions that are noted"},
+    {Operation::pipe_flush, "Waits until earlier vector instructions are done"},
+    {Operation::screen_partition, "D = to which of four shader engines a tile of the screen belongs"},
+    {Operation::cycle_counter, "D = the cycle counter"},
+    {Operation::real_time_counter, "D = the counter of the constant clock"},
+    {Operation::wave_in_group, "D = the wave's number in its work-group"},
+    {Operation::set_prefetch, "Sets how far code is fetched ahead"},
+    {Operation::count_up, "Increments a performance counter"},
+    {Operation::count_down, "Decrements a performance counter"},
+    {Operation::trace, "Sends S0 to the thread trace"},
+    {Operation::version, "Says what the code is made for; does nothing"},
 };
 
-/// Whole names that are not put together in one of the ways below.
-constexpr Phrase whole_names[] = {
-    {"exp", "Exports up to four values to a render target, a parameter or a position"},
-    {"lds_direct_load", "D = the dword of LDS at M0, in all lanes"},
-    {"lds_param_load", "D = an attribute's values P0, P10, P20, out of LDS"},
-    {"buffer_wbl2", "Writes the cache of second level back"},
-    {"buffer_inv", "Invalidates caches of data, as far as the scope says"},
-    {"buffer_invl2", "Invalidates the cache of second level"},
-    {"buffer_wbinvl1", "Writes the cache of first level back and invalidates it"},
-    {"buffer_wbinvl1_vol", "Writes volatile lines of the cache of first level back and invalidates them"},
-    {"buffer_wbinvl1_sc", "Writes lines that are coherent with the system back and invalidates them"},
-    {"buffer_gl0_inv", "Invalidates the cache of data of a compute unit or work-group processor"},
-    {"buffer_gl1_inv", "Invalidates the cache of first level that a shader array shares"},
-    {"global_inv", "Invalidates caches of data, as far as the scope says"},
-    {"global_wb", "Writes caches of data back, as far as the scope says"},
-    {"global_wbinv", "Writes caches of data back and invalidates them, as far as the scope says"},
-    {"tensor_save", "Saves the state of tensor copies"},
-    {"tensor_stop", "Stops tensor copies"},
-    {"tensor_load_to_lds", "Copies a part of a tensor from memory to LDS"},
-    {"tensor_store_from_lds", "Copies a part of a tensor from LDS to memory"},
-    {"ds_nop", "Does nothing"},
-    {"ds_swizzle_b32", "Lanes read S0 of the lane that a pattern in the offset says"},
-    {"ds_permute_b32", "Lanes send their data to the lane whose number times 4 their address is"},
-    {"ds_bpermute_b32", "Lanes read the data of the lane whose number times 4 their address is"},
-    {"ds_bpermute_fi_b32", "Lanes read the data of the lane whose number times 4 their address is, active or not"},
-    {"ds_consume", "Subtracts the number of active lanes from a dword of LDS; D = what it was"},
-    {"ds_append", "Adds the number of active lanes to a dword of LDS; D = what it was"},
-    {"ds_ordered_count", "Adds to a counter of GDS in the order of the waves"},
-    {"ds_add_gs_reg_rtn", "Adds to a register of the geometry engine; D = what it was"},
-    {"ds_sub_gs_reg_rtn", "Subtracts from a register of the geometry engine; D = what it was"},
-    {"ds_gws_sema_release_all", "Global wave sync: releases all waves at a semaphore"},
-    {"ds_gws_init", "Global wave sync: sets a barrier's number of waves, or a semaphore"},
-    {"ds_gws_sema_v", "Global wave sync: releases one wave at a semaphore"},
-    {"ds_gws_sema_br", "Global wave sync: releases some waves at a semaphore"},
-    {"ds_gws_sema_p", "Global wave sync: waits at a semaphore"},
-    {"ds_gws_barrier", "Global wave sync: waits at a barrier of all waves"},
-    {"ds_bvh_stack_rtn_b32", "Pushes nodes of a bounding volume hierarchy to a stack in LDS and pops the next"},
-    {"ds_bvh_stack_push8_pop1_rtn_b32", "Pushes up to eight nodes of a hierarchy to a stack in LDS and pops one"},
-    {"ds_bvh_stack_push8_pop2_rtn_b64", "Pushes up to eight nodes of a hierarchy to a stack in LDS and pops two"},
-    {"ds_atomic_async_barrier_arrive_b64", "Arrives at a barrier in LDS when asynchronous copies are done"},
-    {"ds_atomic_barrier_arrive_rtn_b64", "Arrives at a barrier in LDS; D = its state before"},
-    {"image_get_resinfo", "D = an image's size and number of levels"},
-    {"image_get_lod", "D = the level of detail that a sample would have"},
-    {"image_msaa_load", "Loads a component of all samples of an image"},
-    {"image_bvh_intersect_ray", "Intersects a ray with a node of a bounding volume hierarchy"},
-    {"image_bvh64_intersect_ray", "Intersects a ray with a node of a hierarchy with addresses of 64 bits"},
-    {"image_bvh_dual_intersect_ray", "Intersects a ray with two nodes of a hierarchy"},
-    {"image_bvh8_intersect_ray", "Intersects a ray with a node of a hierarchy that has eight children"},
-    {"flat_prefetch_b8", "Fetches data into the cache"},
-    {"global_prefetch_b8", "Fetches data into the cache"},
-};
-
-/// What comparisons are named after.
-constexpr Phrase conditions[] = {
-    {"f", "false"},
-    {"lt", "S0 < S1"},
-    {"eq", "S0 == S1"},
-    {"le", "S0 <= S1"},
-    {"gt", "S0 > S1"},
-    {"lg", "S0 < S1 or S0 > S1"},
-    {"ne", "S0 != S1"},
-    {"ge", "S0 >= S1"},
-    {"o", "neither S0 nor S1 is NaN"},
-    {"u", "S0 or S1 is NaN"},
-    {"nge", "not S0 >= S1"},
-    {"nlg", "not (S0 < S1 or S0 > S1)"},
-    {"ngt", "not S0 > S1"},
-    {"nle", "not S0 <= S1"},
-    {"neq", "not S0 == S1"},
-    {"nlt", "not S0 < S1"},
-    {"tru", "true"},
-    {"t", "true"},
-    {"class", "S0 is of one of the classes (NaN, infinity, normal, denormal, zero) in the mask S1"},
-};
-
-/// What atomics do with the value in memory, M, and their data.
-constexpr Phrase atomics[] = {
-    {"swap", "M = data"},
-    {"wrxchg", "M = data"},
-    {"cmpswap", "M = data if M equals the second part of the data"},
-    {"cmpst", "M = the second data if M equals the first"},
-    {"cmpstore", "M = the first data if M equals the second"},
-    {"fcmpswap", "M = data if M equals the second part of the data, as floats"},
-    {"add", "M = M + data"},
-    {"add_flt", "M = M + data, as floats"},
-    {"pk_add", "M = M + data, in each half"},
-    {"sub", "M = M - data"},
-    {"csub", "M = M - data, at least 0"},
-    {"sub_clamp", "M = M - data, at least 0"},
-    {"cond_sub", "M = M - data if that is not negative"},
-    {"rsub", "M = data - M"},
-    {"smin", "M = the smaller of M and data, signed"},
-    {"umin", "M = the smaller of M and data, unsigned"},
-    {"smax", "M = the larger of M and data, signed"},
-    {"umax", "M = the larger of M and data, unsigned"},
-    {"min", "M = the smaller of M and data"},
-    {"max", "M = the larger of M and data"},
-    {"fmin", "M = the smaller of M and data, as floats"},
-    {"fmax", "M = the larger of M and data, as floats"},
-    {"and", "M = M & data"},
-    {"or", "M = M | data"},
-    {"xor", "M = M ^ data"},
-    {"mskor", "M = (M & ~data) | the second data"},
-    {"inc", "M = M >= data ? 0 : M + 1"},
-    {"dec", "M = M == 0 or M > data ? data : M - 1"},
-    {"wrap", "M = M >= data ? M - data : M + the second data"},
-    {"condxchg32", "Each half of M = the half of data if its highest bit is set"},
-    {"ordered_add", "M = M + data, in the order of the waves"},
-    {"write", "M = data"},
-};
-
-/// How wide data of memory instructions is, as names say it.
-constexpr Phrase data_sizes[] = {
-    {"ubyte", "a byte, zero-extended"},
-    {"sbyte", "a byte, sign-extended"},
-    {"ushort", "16 bits, zero-extended"},
-    {"sshort", "16 bits, sign-extended"},
-    {"byte", "a byte"},
-    {"short", "16 bits"},
-    {"dword", "a dword"},
-    {"dwordx2", "two dwords"},
-    {"dwordx3", "three dwords"},
-    {"dwordx4", "four dwords"},
-    {"dwordx8", "eight dwords"},
-    {"dwordx16", "sixteen dwords"},
-    {"i8", "a byte, sign-extended"},
-    {"u8", "a byte, zero-extended"},
-    {"i16", "16 bits, sign-extended"},
-    {"u16", "16 bits, zero-extended"},
-    {"b8", "a byte"},
-    {"b16", "16 bits"},
-    {"b32", "a dword"},
-    {"b64", "two dwords"},
-    {"b96", "three dwords"},
-    {"b128", "four dwords"},
-    {"block", "up to 32 dwords, those in the mask in M0"},
-    {"format", "components, converted by the buffer's format"},
-};
-
-constexpr Phrase places[] = {
-    {"flat", "memory, LDS or scratch, as the address says"},
-    {"global", "memory"},
-    {"scratch", "scratch memory"},
-    {"buffer", "a buffer"},
-    {"tbuffer", "a buffer, with the format in the instruction"},
-    {"ds", "LDS"},
-    {"cluster", "memory, for all work-groups of the cluster that a mask says"},
-};
-
-template <size_t count>
-std::optional<std::string_view> find(const Phrase (&phrases)[count], std::string_view part) {
-  const auto* found = std::ranges::find(phrases, part, &Phrase::part);
-  return found == std::end(phrases) ? std::nullopt : std::optional(found->text);
+std::string_view phrase_of(Operation operation) {
+  const auto* found = std::ranges::find(phrases, operation, &Phrase::operation);
+  return found == std::end(phrases) ? std::string_view() : found->text;
 }
 
-std::vector<std::string_view> parts_of(std::string_view name) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const size_t underscore = name.find('_');
-    parts.push_back(name.substr(0, underscore));
-    if (underscore == std::string_view::npos) return parts;
-    name.remove_prefix(underscore + 1);
+std::string_view relation_of(Predicate predicate) {
+  switch (predicate) {
+    using enum Predicate;
+    case no_predicate:
+    case never:
+      return "false";
+    case lt:
+      return "S0 < S1";
+    case eq:
+      return "S0 == S1";
+    case le:
+      return "S0 <= S1";
+    case gt:
+      return "S0 > S1";
+    case lg:
+      return "S0 < S1 or S0 > S1";
+    case ge:
+      return "S0 >= S1";
+    case ordered:
+      return "neither S0 nor S1 is NaN";
+    case unordered:
+      return "S0 or S1 is NaN";
+    case nge:
+      return "not S0 >= S1";
+    case nlg:
+      return "not (S0 < S1 or S0 > S1)";
+    case ngt:
+      return "not S0 > S1";
+    case nle:
+      return "not S0 <= S1";
+    case ne:
+      return "S0 != S1";
+    case nlt:
+      return "not S0 < S1";
+    case always:
+      return "true";
   }
+  return {};
 }
 
-bool is_type(std::string_view part) {
-  constexpr std::array<std::string_view, 38> types{
-      "f16", "f32", "f64", "bf16", "i8",  "u8",  "i16",  "u16", "i24",   "u24", "i32", "u32", "i64",
-      "u64", "b8",  "b16", "b32",  "b64", "b96", "b128", "i4",  "u4",    "iu4", "iu8", "fp8", "bf8",
-      "fp4", "fp6", "bf6", "xf32", "e32", "b4",  "b6",   "pk",  "inreg", "x2",  "rtn", "f4"};
-  return std::ranges::find(types, part) != types.end();
-}
-
-/// The name without the types at its end.
-std::string_view without_types(std::string_view name) {
-  for (;;) {
-    const size_t underscore = name.rfind('_');
-    if (underscore == std::string_view::npos || !is_type(name.substr(underscore + 1))) return name;
-    name = name.substr(0, underscore);
-  }
-}
-
-bool contains(const std::vector<std::string_view>& parts, std::string_view part) {
-  return std::ranges::find(parts, part) != parts.end();
-}
-
-std::string describe_comparison(std::string_view name) {
-  const auto parts = parts_of(name);  // v, cmp, lt, f32
-  const auto condition = find(conditions, parts.at(2));
-  if (!condition) return {};
-  const std::string_view what = parts[1];
-  if (name.starts_with("s_")) {
-    return fmt::format("SCC = whether {}{}", *condition, what == "cmpk" ? "; S1 is the immediate" : "");
-  }
-  std::string text = fmt::format("Lane mask D = where {}", *condition);
-  if (what == "cmpx" || what == "cmpsx") text += "; EXEC becomes the same (from GFX10 on, nothing else is written)";
-  if (what == "cmps" || what == "cmpsx") text += "; signals quiet NaNs, too";
-  return text;
-}
-
-std::string describe_matrix(std::string_view name) {
-  const auto parts = parts_of(name);
-  const bool sparse = parts[1] == "smfmac" || parts[1] == "swmmac";
-  const auto shape = std::ranges::find_if(
-      parts, [](std::string_view part) { return std::ranges::count(part, 'x') == 2 && part.front() <= '9'; });
-  if (shape == parts.end()) return {};
-  std::string size(*shape);
-  std::string sources;
-  if (const size_t letter = size.find_first_not_of("0123456789x"); letter != std::string::npos) {
-    sources = size.substr(letter);  // 32x32x8i8
-    size.resize(letter);
-  }
-  std::string blocks;
-  for (auto part = shape + 1; part != parts.end(); ++part) {
-    if (part->ends_with('b') && part->front() <= '9') {
-      blocks = fmt::format(" of {} blocks", part->substr(0, part->size() - 1));
+/// Replaces D and S0 to S2, where they stand as words, by these.
+std::string with_names(std::string_view text, std::string_view result, const std::array<std::string, 3>& sources) {
+  const auto is_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool begins = i == 0 || !is_letter(text[i - 1]);
+    if (begins && text[i] == 'D' && (i + 1 == text.size() || !is_letter(text[i + 1]))) {
+      out += result;
+    } else if (begins && text[i] == 'S' && i + 1 < text.size() && text[i + 1] >= '0' && text[i + 1] <= '2' &&
+               (i + 2 == text.size() || !is_letter(text[i + 2]))) {
+      out += sources[static_cast<size_t>(text[++i] - '0')];
     } else {
-      sources += fmt::format("{}{}", sources.empty() ? "" : " and ", *part);
+      out += text[i];
     }
   }
-  const auto x = parts_of(size);
-  std::string text = fmt::format("Product of matrices{}, {} (M x N x K), of {}, added to a matrix of {}", blocks, size,
-                                 sources.empty() ? "f32" : sources,
-                                 parts[2] == "scale" || parts[2] == "scale16" ? parts[3] : parts[2]);
-  if (sparse) text += "; the first is sparse: two of each four elements are there, an index says which";
-  if (contains(parts, "scale") || contains(parts, "scale16")) text += "; with scales";
-  return text;
+  return out;
 }
 
-std::string describe_conversion(std::string_view name) {
-  auto parts = parts_of(name);  // v, cvt, [modifiers], to, [from]
-  parts.erase(parts.begin(), parts.begin() + 2);
-  std::string how;
-  std::string_view count = "S0";
-  const auto note = [&](std::string_view text) { how += fmt::format(", {}", text); };
-  while (!parts.empty() && !is_type(parts.front())) {
-    const std::string_view part = parts.front();
-    if (part == "pkrtz" || part == "rtz") {
-      note("rounded towards 0");
-    } else if (part == "pknorm" || part == "norm") {
-      note("normalized: 1 becomes the largest integer");
-    } else if (part == "pkaccum") {
-      note("put into the byte of D that S1 names");
-    } else if (part == "sr") {
-      note("rounded stochastically");
-    } else if (part == "rpi" || part == "nearest") {
-      note("rounded to the nearest integer, ties upwards");
-    } else if (part == "flr" || part == "floor") {
-      note("rounded downwards");
-    } else if (part == "off") {
-      note("in sixteenths");
-    } else if (part == "hi") {
-      note("from the upper half");
-    } else if (part == "scalef32" || part == "scale") {
-      note("with a scale");
-    } else if (!part.starts_with("pk") && part != "2xpk16") {
+/// The names of the sources in the operation's order.
+std::array<std::string, 3> sources_of(const InstructionRow& row) {
+  std::array<std::string, 3> names{"S0", "S1", "S2"};
+  unsigned place = 0, number = 0;
+  for (const isa::OperandSpec& operand : row.operands) {
+    if (operand.field == Field::none || isa::writes(row, operand.field, true) || place == names.size()) continue;
+    names[place++] = operand.field == Field::literal ? "K" : fmt::format("S{}", number++);
+  }
+  if (row.encoding == Encoding::sopk && row.has(flag::simm16)) {
+    // The result's old value comes before the immediate, but for a move, which keeps it.
+    if (row.has(flag::reads_dst) && row.computes.operation != Operation::conditional_mov) names[place++] = "D";
+    names[place] = "the immediate, sign-extended";
+  } else if (row.has(flag::label)) {
+    names[place] = "the immediate, in dwords from here";
+  } else if (row.encoding == Encoding::sopp) {
+    names[place] = row.has(flag::reads_m0) ? "M0" : "the immediate";
+  } else if (row.has(flag::reads_dst) && place == 2) {
+    names[2] = "D";
+  }
+  if (row.computes.exec != isa::ExecUse::no_exec) names[1] = "EXEC";
+  if (row.computes.order == isa::Order::reversed) std::swap(names[0], names[1]);
+  return names;
+}
+
+/// Notes on a product that is added to something.
+std::string rounding_of(const InstructionRow& row) {
+  const Operation operation = row.computes.operation;
+  if (!isa::is_float(isa::element_type(row))) return {};
+  switch (operation) {
+    case Operation::mad:
+      return ", rounded twice";
+    case Operation::fma:
+      return ", rounded once";
+    case Operation::mad_legacy:
+      return ", rounded twice; 0 times anything is 0";
+    case Operation::fma_legacy:
+      return ", rounded once; 0 times anything is 0";
+    default:
       return {};
-    }
-    if (part.find("pk") != std::string_view::npos) count = "several values";
-    parts.erase(parts.begin());
   }
-  while (!parts.empty() && parts.front() == "pk") {
-    count = "several values";
-    parts.erase(parts.begin());
-    if (!parts.empty() && parts.front() == "rtz") {
-      note("rounded towards 0");
-      parts.erase(parts.begin());
-    }
-  }
-  if (!parts.empty() && (parts.front().starts_with("pk") || parts.front() == "sr")) {
-    if (parts.front() == "sr") note("rounded stochastically");
-    count = "several values";
-    parts.erase(parts.begin());
-  }
-  if (parts.size() != 2) return {};
-  if (parts[1].starts_with("ubyte")) return fmt::format("D = byte {} of S0, converted to f32", parts[1].substr(5));
-  return fmt::format("D = {} converted from {} to {}{}", count, parts[1], parts[0], how);
 }
 
-std::string describe_image(std::string_view name) {
-  auto parts = parts_of(name);
-  const std::string_view what = parts.at(1);
-  if (what == "load" || what == "store") {
-    std::string text = what == "load" ? "Loads components of a texel" : "Stores components of a texel";
-    if (contains(parts, "mip")) text += ", of the level of detail in the address";
-    if (contains(parts, "pck")) text += ", without conversion";
-    if (contains(parts, "sgn")) text += ", sign-extended";
-    return text;
-  }
-  if (what == "atomic") {
-    const auto operation = find(atomics, without_types(name.substr(std::string_view("image_atomic_").size())));
-    return operation ? fmt::format("Atomic on a texel, M: {}; with glc, D = what it was", *operation) : std::string();
-  }
-  if (!what.starts_with("sample") && !what.starts_with("gather4")) return {};
-  std::string text = what.starts_with("sample") ? "Samples an image"
-                     : what == "gather4h"       ? "Loads a component of four texels in a row"
-                                                : "Loads a component of the four texels that a sample would mix";
-  for (size_t i = 2; i < parts.size(); ++i) {
-    const std::string_view part = parts[i];
-    const std::string_view more = part == "c"     ? ", compared with a reference"
-                                  : part == "cl"  ? ", the level of detail limited"
-                                  : part == "d"   ? ", the level of detail by derivatives"
-                                  : part == "cd"  ? ", the level of detail by coarse derivatives"
-                                  : part == "l"   ? ", of the level of detail in the address"
-                                  : part == "b"   ? ", the level of detail with a bias"
-                                  : part == "lz"  ? ", of level 0"
-                                  : part == "o"   ? ", with offsets"
-                                  : part == "g16" ? " of 16 bits"
-                                                  : "";
-    if (more.empty()) return {};
-    text += more;
-  }
-  return text;
+/// Notes on a carry or a borrow.
+std::string carry_of(const InstructionRow& row) {
+  const Operation operation = row.computes.operation;
+  const bool adds = operation == Operation::add || operation == Operation::add_carry;
+  const bool subtracts = operation == Operation::sub || operation == Operation::sub_borrow;
+  if (!adds && !subtracts) return {};
+  if (row.has(flag::scc_in)) return fmt::format("; SCC is the {}, in and out", adds ? "carry" : "borrow");
+  const bool is_for_lanes = std::ranges::any_of(
+      row.operands, [](const isa::OperandSpec& operand) { return operand.field == Field::carry_out; });
+  return is_for_lanes ? fmt::format(", with a {} for each lane", adds ? "carry-out" : "borrow") : "";
 }
 
-/// Loads, stores and atomics of all kinds of memory but images.
-std::string describe_memory(const InstructionRow& row) {
-  const std::string_view name = row.name;
-  auto parts = parts_of(name);
-  std::string_view rest = name.substr(parts[0].size() + 1);
-  std::string place;
-  if (row.encoding == Encoding::smem) {
-    place = parts.at(1) == "buffer" ? "a buffer" : (parts.at(1) == "scratch" ? "scratch memory" : "memory");
-    if (place != "memory") rest = rest.substr(parts[1].size() + 1);
-    if (rest == "prefetch_data" || rest.starts_with("prefetch")) return {};
-  } else {
-    const auto found = find(places, parts[0]);
-    if (!found) return {};
-    place = *found;
+/// Notes on the result that the operation does not state.
+std::string notes_of(const InstructionRow& row) {
+  std::string notes = rounding_of(row) + carry_of(row);
+  if (row.has(flag::mix)) notes += "; each source is f32 or a half, as op_sel_hi says";
+  if (row.computes.rounding == isa::Rounding::toward_zero) notes += ", rounded towards 0";
+  const bool from_index = row.has(flag::indexed_source), to_index = row.has(flag::indexed_result);
+  if (from_index || to_index) {
+    notes += fmt::format("; M0 is added to the number of {}", from_index && to_index ? "both registers"
+                                                              : from_index           ? "the source"
+                                                                                     : "the result");
   }
-  const bool scalar = row.encoding == Encoding::smem;
-  const std::string lanes = scalar ? "" : ", for each lane";
-  if (row.has(flag::atomic) || rest.starts_with("atomic_") || row.name.find("_src2_") != std::string_view::npos) {
-    std::string_view operation = rest.starts_with("atomic_") ? rest.substr(7) : rest;
-    operation = without_types(operation);
-    std::string more;
-    if (const size_t at = operation.find("_rtn"); at != std::string_view::npos) operation = operation.substr(0, at);
-    if (const size_t at = operation.find("_src2"); at != std::string_view::npos) {
-      operation = operation.substr(0, at);
-      more = "; the data are in LDS, too";
-    }
-    for (const std::string_view two : {"2st64", "2"}) {
-      if (!operation.ends_with(two) || operation.ends_with("32")) continue;
-      operation.remove_suffix(two.size());
-      more = two == "2" ? "; at two addresses" : "; at two addresses, whose offsets count 64 elements";
+  const bool has_literal = std::ranges::any_of(
+      row.operands, [](const isa::OperandSpec& operand) { return operand.field == Field::literal; });
+  if (has_literal) notes += "; K is the literal";
+  if (row.computes.operation == Operation::trap_return && row.operands[1].field != Field::none) {
+    notes += " and restores STATUS from S1";
+  }
+  return notes;
+}
+
+std::string describe_branch(const InstructionRow& row) {
+  std::string text = "Jumps by the immediate";
+  const std::string_view what = row.has(flag::scc_in)       ? "SCC"
+                                : row.has(flag::reads_vcc)  ? "VCC"
+                                : row.has(flag::reads_exec) ? "EXEC"
+                                                            : "";
+  if (what.empty()) return text + ", in dwords";
+  return text + fmt::format(" if {} is {}0", what, row.has(flag::if_zero) ? "" : "not ");
+}
+
+std::string_view counters_of(isa::Counter counter) {
+  switch (counter) {
+    using enum isa::Counter;
+    case vm_exp_lgkm:
+      return "counters of outstanding memory operations are";
+    case dependencies:
+      return "counters between instructions are";
+    case vm:
+      return "the counter of vector loads is";
+    case exp:
+      return "the exports' counter is";
+    case lgkm:
+      return "the counter of LDS, scalar memory and messages is";
+    case vs:
+      return "the counter of vector stores is";
+    case load:
+      return "the counter of loads is";
+    case store:
+      return "the counter of stores is";
+    case sample:
+      return "the counter of image samples is";
+    case bvh:
+      return "the counter of ray traversal is";
+    case ds:
+      return "the counter of LDS operations is";
+    case km:
+      return "the counter of scalar memory and messages is";
+    case load_ds:
+      return "the counters of loads and of LDS are";
+    case store_ds:
+      return "the counters of stores and of LDS are";
+    case async:
+      return "the counter of asynchronous copies is";
+    case tensor:
+      return "the counter of tensor copies is";
+    case translation:
+      return "the counter of address translations is";
+    case no_counter:
       break;
-    }
-    const auto found = find(atomics, operation);
-    if (!found) return {};
-    const bool returns = name.find("_rtn") != std::string_view::npos;
-    return fmt::format("Atomic on {}{}, M: {}{}{}", place, lanes, *found, more,
-                       returns                        ? "; D = what it was"
-                       : row.encoding == Encoding::ds ? ""
-                       : name == "global_atomic_ordered_add_b64"
-                           ? "; D = what it was"
-                           : "; with glc (sc0, th:TH_ATOMIC_RETURN), D = what it was");
   }
-  std::string text;
-  std::string_view size;
-  const bool loads = rest.starts_with("load") || rest.starts_with("read");
-  const bool stores = rest.starts_with("store") || rest.starts_with("write");
-  if (!loads && !stores) return {};
-  std::string more;
-  for (size_t i = 1; i < parts.size(); ++i) {
-    const std::string_view part = parts[i];
-    if (part == "load" || part == "store" || part == "read" || part == "write" || part == "buffer" ||
-        part == "scratch") {
-      continue;
-    }
-    if (part == "read2" || part == "write2") {
-      more += "; two of them, each with an offset";
-    } else if (part == "read2st64" || part == "write2st64") {
-      more += "; two of them, each with an offset in units of 64 elements";
-    } else if (part == "d16") {
-      more += contains(parts, "hi") ? "; the upper half of the register" : "; 16 bits for each component";
-    } else if (part == "hi" || (part.front() == 'x' && contains(parts, "format"))) {
-      if (part != "hi") more += fmt::format("; {}", part);
-    } else if (part == "addtid") {
-      more += "; the lane's number times 4 is added to the address";
-    } else if (part == "lds") {
-      more += stores ? "; from LDS at M0" : "; into LDS at M0 instead of registers";
-    } else if (part == "async") {
-      more += "; without waiting for it";
-    } else if (part == "to" || part == "from") {
-      continue;
-    } else if (part == "monitor") {
-      more += "; and watches it for changes";
-    } else if (part.starts_with("tr")) {
-      more += "; transposed between lanes, as matrix instructions take it";
-    } else if (const auto found = find(data_sizes, part); found && size.empty()) {
-      size = *found;
-    } else if (!contains(parts, "tr")) {  // the elements that are transposed
-      return {};
-    }
-  }
-  if (size.empty()) return {};
-  text = loads ? fmt::format("Loads {} from {}{}", size, place, lanes)
-               : fmt::format("Stores {} to {}{}", size, place, lanes);
-  return text + more;
+  return {};
 }
 
-std::string describe_operation(std::string_view name) {
-  const size_t prefix = name.starts_with("v_s_") ? 4 : 2;
-  std::string_view rest = name.substr(std::min(prefix, name.size()));
-  if (const auto whole = find(operations, rest)) return std::string(*whole);
-  std::string where;
-  if (rest.starts_with("pk_")) {
-    where = "In each element: ";
-    rest.remove_prefix(3);
+std::string_view cache_of(isa::Cache cache) {
+  switch (cache) {
+    using enum isa::Cache;
+    case code:
+      return "the cache of code";
+    case scalar:
+      return "the scalar cache of data";
+    case scalar_volatile:
+      return "volatile lines of the scalar cache of data";
+    case l1:
+      return "the cache of first level";
+    case l1_volatile:
+      return "volatile lines of the cache of first level";
+    case l1_system:
+      return "lines of the cache of first level that are coherent with the system";
+    case l2:
+      return "the cache of second level";
+    case gl0:
+      return "the cache of data of a compute unit or work-group processor";
+    case gl1:
+      return "the cache of first level that a shader array shares";
+    case scope:
+      return "caches of data, as far as the scope says";
+    case no_cache:
+      break;
   }
-  for (const auto& [part, text] : {Phrase{"_saveexec", "D = EXEC; EXEC = "}, Phrase{"_wrexec", "D = EXEC = "}}) {
-    const size_t at = rest.find(part);
-    if (at == std::string_view::npos) continue;
-    const std::string_view operation = rest.substr(0, at);
-    const std::string_view what = operation == "and"     ? "S0 & EXEC"
-                                  : operation == "or"    ? "S0 | EXEC"
-                                  : operation == "xor"   ? "S0 ^ EXEC"
-                                  : operation == "andn1" ? "~S0 & EXEC"
-                                  : operation == "andn2" ? "S0 & ~EXEC"
-                                  : operation == "orn1"  ? "~S0 | EXEC"
-                                  : operation == "orn2"  ? "S0 | ~EXEC"
-                                  : operation == "nand"  ? "~(S0 & EXEC)"
-                                  : operation == "nor"   ? "~(S0 | EXEC)"
-                                  : operation == "xnor"  ? "~(S0 ^ EXEC)"
-                                                         : "";
-    return what.empty() ? std::string() : fmt::format("{}{}", text, what);
+  return {};
+}
+
+std::string describe_comparison(const InstructionRow& row) {
+  const Computation& computes = row.computes;
+  const std::string_view condition =
+      computes.operation == Operation::classify
+          ? "S0 is of one of the classes (NaN, infinity, normal, denormal, zero) in the mask S1"
+          : relation_of(computes.predicate);
+  if (row.has(flag::scc_out)) {
+    return fmt::format("SCC = whether {}{}", condition, row.encoding == Encoding::sopk ? "; S1 is the immediate" : "");
   }
-  if (rest.starts_with("interp_p10") || (rest.starts_with("interp_p2") && rest.ends_with("inreg"))) {
-    return fmt::format("Interpolates an attribute in registers, {} step{}",
-                       rest.starts_with("interp_p10") ? "first" : "second",
-                       rest.find("rtz") != std::string_view::npos ? ", rounded towards 0" : "");
+  std::string text = fmt::format("Lane mask D = where {}", condition);
+  if (row.has(flag::exec_out)) text += "; EXEC becomes the same (from GFX10 on, nothing else is written)";
+  if (computes.operation == Operation::compare_signalling) text += "; signals quiet NaNs, too";
+  return text;
+}
+
+std::string describe_matrix(const InstructionRow& row) {
+  const Computation& computes = row.computes;
+  const isa::MatrixShape& shape = computes.shape;
+  std::string sources(isa::name_of(computes.from));
+  if (computes.from2 != Element::none) sources += fmt::format(" and {}", isa::name_of(computes.from2));
+  std::string text = fmt::format(
+      "Product of matrices{}, {}x{}x{} (M x N x K), of {}, added to a matrix of {}",
+      shape.blocks == 1 ? "" : fmt::format(" of {} blocks", shape.blocks), shape.m, shape.n, shape.k, sources,
+      isa::name_of(computes.accumulator != Element::none ? computes.accumulator : isa::element_type(row)));
+  if (computes.accumulator != Element::none) text += fmt::format("; the result is {}", isa::name_of(computes.type));
+  if (computes.operation == Operation::sparse_matrix_fma) {
+    text += "; the first is sparse: two of each four elements are there, an index says which";
   }
-  while (true) {
-    if (const auto found = find(operations, rest)) return where + std::string(*found);
-    const std::string_view shorter = rest.substr(0, rest.rfind('_') == std::string_view::npos ? 0 : rest.rfind('_'));
-    if (shorter.empty() || !is_type(rest.substr(shorter.size() + 1))) return {};
-    rest = shorter;
+  if (row.has(flag::scaled)) text += "; with scales";
+  return text;
+}
+
+std::string describe_conversion(const InstructionRow& row) {
+  const Computation& computes = row.computes;
+  if (computes.from == Element::u8) return fmt::format("D = byte {} of S0, converted to f32", computes.number);
+  std::string how;
+  if (computes.operation == Operation::convert_normalized) how += ", normalized: 1 becomes the largest integer";
+  if (computes.operation == Operation::convert_offset) how += ", in sixteenths";
+  if (computes.operation == Operation::convert_scaled) how += ", with a scale";
+  if (computes.operation == Operation::convert_to_byte) how += ", put into the byte of S2 that S1 names";
+  if (computes.operation == Operation::convert_to_byte_of_dst) how += ", put into the byte of D that S1 names";
+  if (computes.part == Part::high_half) how += ", from the upper half";
+  switch (computes.rounding) {
+    case isa::Rounding::toward_zero:
+      how += ", rounded towards 0";
+      break;
+    case isa::Rounding::downward:
+      how += ", rounded downwards";
+      break;
+    case isa::Rounding::half_up:
+      how += ", rounded to the nearest integer, ties upwards";
+      break;
+    case isa::Rounding::stochastic:
+      how += ", rounded stochastically";
+      break;
+    case isa::Rounding::mode:
+      break;
   }
+  return fmt::format("D = {} converted from {} to {}{}", computes.elements > 1 ? "several values" : "S0",
+                     isa::name_of(computes.from), isa::name_of(computes.type), how);
+}
+
+/// Where a memory instruction's address leads.
+std::string_view place_of(const InstructionRow& row) {
+  switch (row.encoding) {
+    case Encoding::flat:
+      return "memory, LDS or scratch, as the address says";
+    case Encoding::scratch:
+      return "scratch memory";
+    case Encoding::mubuf:
+      return "a buffer";
+    case Encoding::mtbuf:
+      return "a buffer, with the format in the instruction";
+    case Encoding::ds:
+      return "LDS";
+    case Encoding::smem:
+      return row.has(flag::reads_flat_scratch)             ? "scratch memory"
+             : row.operands[1].type == isa::DataType::b128 ? "a buffer"
+                                                           : "memory";
+    default:
+      return "memory";
+  }
+}
+
+std::string_view size_of(const InstructionRow& row) {
+  const bool loads = row.has(flag::load);
+  switch (row.computes.type) {
+    using enum Element;
+    case u8:
+      return loads ? "a byte, zero-extended" : "a byte";
+    case i8:
+      return "a byte, sign-extended";
+    case u16:
+      return loads ? "16 bits, zero-extended" : "16 bits";
+    case i16:
+      return "16 bits, sign-extended";
+    case b8:
+      return "a byte";
+    case b16:
+      return "16 bits";
+    case b32:
+      return "a dword";
+    case b64:
+      return "two dwords";
+    case b96:
+      return "three dwords";
+    case b128:
+      return "four dwords";
+    case b256:
+      return "eight dwords";
+    case b512:
+      return "sixteen dwords";
+    case components:
+      return "components, converted by the buffer's format";
+    default:
+      return {};
+  }
+}
+
+std::string describe_image_access(const InstructionRow& row) {
+  const Computation& computes = row.computes;
+  constexpr std::pair<ImageForm, std::string_view> forms[] = {
+      {ImageForm::mip, ", of the level of detail in the address"},
+      {ImageForm::packed, ", without conversion"},
+      {ImageForm::sign_extended, ", sign-extended"},
+      {ImageForm::compared, ", compared with a reference"},
+      {ImageForm::derivatives, ", the level of detail by derivatives"},
+      {ImageForm::coarse_derivatives, ", the level of detail by coarse derivatives"},
+      {ImageForm::lod, ", of the level of detail in the address"},
+      {ImageForm::biased, ", the level of detail with a bias"},
+      {ImageForm::lod_zero, ", of level 0"},
+      {ImageForm::lod_clamped, ", the level of detail limited"},
+      {ImageForm::offsets, ", with offsets"},
+      {ImageForm::g16, " of 16 bits"},
+  };
+  std::string text = computes.operation == Operation::image_load       ? "Loads components of a texel"
+                     : computes.operation == Operation::image_store    ? "Stores components of a texel"
+                     : computes.operation == Operation::image_sample   ? "Samples an image"
+                     : computes.operation == Operation::image_gather4h ? "Loads a component of four texels in a row"
+                                                                       : "Loads a component of the four texels that a "
+                                                                         "sample would mix";
+  for (const auto& [form, words] : forms) {
+    if (computes.has(form)) text += words;
+  }
+  return text;
+}
+
+/// An atomic: the operation on M, the value in memory, and the data.
+std::string describe_atomic(const InstructionRow& row) {
+  const Computation& computes = row.computes;
+  const bool is_image = row.encoding == Encoding::mimg || row.encoding == Encoding::vsample;
+  const bool compares_first = computes.operation == Operation::compare_store;
+  std::array<std::string, 3> names{"M", compares_first ? "the first data" : "data", "the second data"};
+  if (computes.order == isa::Order::reversed) std::swap(names[0], names[1]);
+  std::string text = with_names(phrase_of(computes.operation), "M", names);
+  if (isa::bits_of(computes.type) == 16) text += ", in each half";
+  if (computes.places == Places::data_in_lds) text += "; the data are in LDS, too";
+  if (computes.places == Places::two) text += "; at two addresses";
+  if (computes.places == Places::two_st64) text += "; at two addresses, whose offsets count 64 elements";
+  const bool always_returns = row.operands[0].field == Field::ds_dst || computes.operation == Operation::ordered_add;
+  if (always_returns) {
+    text += "; D = what it was";
+  } else if (row.encoding != Encoding::ds) {
+    text += "; with glc (sc0, th:TH_ATOMIC_RETURN), D = what it was";
+  }
+  const std::string_view element = isa::name_of(computes.type);
+  if (is_image) return fmt::format("Atomic on a texel, M of {}: {}", element, text);
+  const bool is_scalar = row.encoding == Encoding::smem;
+  return fmt::format("Atomic on {}{}, M of {}: {}", place_of(row), is_scalar ? "" : ", for each lane", element, text);
+}
+
+std::string describe_transfer(const InstructionRow& row) {
+  const Computation& computes = row.computes;
+  const bool loads = row.has(flag::load);
+  const bool is_block = computes.operation == Operation::load_block || computes.operation == Operation::store_block;
+  std::string text = fmt::format(
+      "{} {} {} {}{}", loads ? "Loads" : "Stores", is_block ? "up to 32 dwords, those in the mask in M0" : size_of(row),
+      loads ? "from" : "to", place_of(row), row.encoding == Encoding::smem ? "" : ", for each lane");
+  if (computes.places == Places::two) text += "; two of them, each with an offset";
+  if (computes.places == Places::two_st64) {
+    text += "; two of them, each with an offset in units of 64 elements";
+  }
+  if (computes.places == Places::by_lane) text += "; the lane's number times 4 is added to the address";
+  if (computes.type == Element::components && computes.elements > 0) {
+    constexpr std::string_view components = "xyzw";
+    text += fmt::format("; {}", components.substr(0, computes.elements));
+  }
+  if (computes.part == Part::high_half) {
+    text += "; the upper half of the register";
+  } else if (computes.d16) {
+    text += "; 16 bits for each component";
+  } else if (computes.part == Part::low_half) {
+    text += "; the lower half of the register";
+  }
+  const bool is_async = computes.operation == Operation::load_async || computes.operation == Operation::store_async;
+  if (is_async) text += "; without waiting for it";
+  if (row.has(flag::to_lds)) text += fmt::format("; into LDS{} instead of registers", is_async ? "" : " at M0");
+  if (row.has(flag::from_lds)) text += fmt::format("; from LDS{}", is_async ? "" : " at M0");
+  if (computes.operation == Operation::load_monitor) text += "; and watches it for changes";
+  if (computes.operation == Operation::load_transposed) {
+    text += "; transposed between lanes, as matrix instructions take it";
+  }
+  return text;
+}
+
+std::string describe_operation(const InstructionRow& row) {
+  const Computation& computes = row.computes;
+  switch (computes.operation) {
+    case Operation::branch:
+      return describe_branch(row);
+    case Operation::wait_counter:
+      return fmt::format("Waits until {} as low as the immediate says", counters_of(computes.counter));
+    case Operation::invalidate:
+    case Operation::write_back:
+    case Operation::write_back_invalidate:
+      return std::string(phrase_of(computes.operation)) + std::string(cache_of(computes.cache));
+    case Operation::bit_test:
+      return fmt::format("{}{}", phrase_of(computes.operation), computes.predicate == Predicate::eq ? 0 : 1);
+    case Operation::select:
+      return row.has(flag::scc_in) ? "D = SCC ? S0 : S1" : "D = the lane's bit of the mask ? S1 : S0";
+    case Operation::extend: {
+      const bool is_signed = isa::is_signed(isa::element_type(row));
+      return fmt::format("D = the lower {} bits of S0, {}-extended", computes.type == Element::i8 ? 8 : 16,
+                         is_signed ? "sign" : "zero");
+    }
+    case Operation::shl_add:
+      if (computes.number != 0) return fmt::format("D = (S0 << {}) + S1", computes.number);
+      break;
+    default:
+      break;
+  }
+  std::string text(phrase_of(computes.operation));
+  if (text.empty()) return text;
+  if (computes.exec != isa::ExecUse::no_exec) {
+    const bool saves = computes.exec == isa::ExecUse::save_exec;
+    return (saves ? "D = EXEC; " : "D = ") + with_names(text, "EXEC", sources_of(row));
+  }
+  text = with_names(text, "D", sources_of(row)) + notes_of(row);
+  if (row.has(flag::mix) && computes.part != Part::whole) {
+    text = fmt::format("The {} half of {}", computes.part == Part::low_half ? "lower" : "upper", text);
+  }
+  const bool is_packed = isa::is_packed(row.operands[0].type);
+  return is_packed && computes.operation != Operation::pack_low_low ? "In each element: " + text : text;
 }
 
 }  // namespace
 
 std::string describe_instruction(const InstructionRow& row) {
-  const std::string_view name = row.name;
-  if (const auto whole = find(whole_names, name)) return std::string(*whole);
-  if (name.starts_with("v_cmp") || name.starts_with("s_cmp_") || name.starts_with("s_cmpk_")) {
-    return describe_comparison(name);
-  }
-  for (const std::string_view prefix : {"v_mfma_", "v_smfmac_", "v_wmma_", "v_swmmac_"}) {
-    if (name.starts_with(prefix) && name.find("_ld_scale") == std::string_view::npos) return describe_matrix(name);
-  }
-  if (name.starts_with("v_cvt_") || name.starts_with("s_cvt_")) return describe_conversion(name);
-  switch (row.encoding) {
-    case Encoding::mimg:
-    case Encoding::vsample:
-      return describe_image(name);
-    case Encoding::flat:
-    case Encoding::global:
-    case Encoding::scratch:
-    case Encoding::mubuf:
-    case Encoding::mtbuf:
-    case Encoding::ds:
-      return describe_memory(row);
-    case Encoding::smem: {
-      const std::string text = describe_memory(row);
-      return text.empty() ? describe_operation(name) : text;
+  switch (row.computes.operation) {
+    case Operation::compare:
+    case Operation::compare_signalling:
+    case Operation::classify:
+      return describe_comparison(row);
+    case Operation::matrix_fma:
+    case Operation::sparse_matrix_fma:
+      return describe_matrix(row);
+    case Operation::convert:
+    case Operation::convert_scaled:
+    case Operation::convert_normalized:
+    case Operation::convert_offset:
+    case Operation::convert_to_byte:
+    case Operation::convert_to_byte_of_dst:
+      return describe_conversion(row);
+    case Operation::image_load:
+    case Operation::image_store:
+    case Operation::image_sample:
+    case Operation::image_gather4:
+    case Operation::image_gather4h:
+      return describe_image_access(row);
+    case Operation::load:
+    case Operation::store:
+    case Operation::load_block:
+    case Operation::store_block:
+    case Operation::load_monitor:
+    case Operation::load_transposed:
+    case Operation::load_async:
+    case Operation::store_async:
+      return describe_transfer(row);
+    case Operation::append:
+    case Operation::consume:
+    case Operation::ordered_count:
+      return describe_operation(row);
+    default: {
+      const bool is_src2 = row.computes.places == Places::data_in_lds;
+      const bool is_on_type = row.computes.type != Element::none && row.has(flag::memory);
+      return is_src2 || is_on_type ? describe_atomic(row) : describe_operation(row);
     }
-    default:
-      return describe_operation(name);
   }
 }
 
