@@ -225,7 +225,7 @@ ClassSet classes_of(const Instruction& instruction, const isa::Effects& effects)
     return registers[isa::scalar::vcc_lo] || registers[isa::scalar::vcc_hi];
   };
   bool reads_sgpr = false;
-  for (unsigned reg = 0; reg < isa::scalar::vcc_lo; ++reg) reads_sgpr |= effects.reads[reg];
+  for (unsigned reg = 0; reg < isa::scalar::m0; ++reg) reads_sgpr |= effects.reads[reg] && !is_vcc(reg);
   add(sgpr_reading_salu, is_salu && reads_sgpr);
   add(vcc_using_salu, is_salu && (has_vcc(effects.reads) || has_vcc(effects.writes)));
   add(vcc_writing_valu, is_valu && has_vcc(effects.writes));
@@ -284,11 +284,38 @@ std::vector<uint16_t> last_of_granule(const Instruction& instruction, const targ
   return found;
 }
 
+/// Halves of VGPRs, numbered as Role::names_half and Role::writes_half have them.
+std::vector<uint16_t> halves_of(Role role, const Instruction& instruction) {
+  std::vector<uint16_t> found;
+  for (unsigned i = 0; i < instruction.operand_count; ++i) {
+    const Operand& operand = instruction.operands[i];
+    const bool is_written = is_result(instruction, i);
+    const bool is_wanted =
+        role == Role::writes_half
+            ? is_written
+            : !is_written || (i == 0 && reads_old_result(instruction)) ||
+                  (i != 0 && instruction.second != Opcode::invalid &&
+                   isa::row_on(instruction.second, instruction.generation).has(isa::flag::reads_dst));
+    const RegisterRange range = is_wanted ? range_of(operand) : RegisterRange{};
+    const bool is_upper = operand.op_sel || (is_written && instruction.op_sel_dst);
+    for (unsigned word = 0; word < range.count; ++word) {
+      const unsigned lower = 2u * (range.first + word);
+      if (!operand.half || !is_upper) found.push_back(static_cast<uint16_t>(lower));
+      if (!operand.half || is_upper) found.push_back(static_cast<uint16_t>(lower + 1));
+    }
+  }
+  return found;
+}
+
+/// The upper half of the addend may be the lower half of the result: LLVM has that where only the lower half of the
+/// result is used, and the addend's upper half is undefined.
 std::vector<uint16_t> forwarded_product(const Instruction& instruction) {
   std::vector<uint16_t> found;
   if (instruction.opcode != Opcode::v_mad_u64_u32 && instruction.opcode != Opcode::v_mad_i64_i32) return found;
   const RegisterRange result = range_of(instruction.operands[0]);
-  for (const RegisterRange& source : named_sources(instruction)) {
+  for (unsigned i = 0; i < instruction.sources(); ++i) {
+    RegisterRange source = range_of(instruction.src(i));
+    if (source.count == 2 && source.first + 1 == result.first) source.count = 1;
     if (source.overlaps(result)) found.push_back(std::max(source.first, result.first));
   }
   return found;
@@ -453,6 +480,10 @@ std::vector<uint16_t> registers_in(Role role, const Instruction& instruction, co
       for (const RegisterRange& range : named_sources(instruction)) {
         for (unsigned word = 0; word < range.count; ++word) found.push_back(static_cast<uint16_t>(range.first + word));
       }
+      break;
+    case Role::names_half:
+    case Role::writes_half:
+      found = halves_of(role, instruction);
       break;
     case Role::writes_part:
       if (writes_part(instruction)) vectors(effects.vector_writes);

@@ -106,6 +106,8 @@ enum class Role : uint8_t {
   writes_vgpr,
   accesses_vgpr,  ///< reads or writes
   names_vgpr,     ///< VGPRs that are sources by name
+  names_half,     ///< halves of VGPRs that are sources by name: twice the VGPR's number, and 1 for the upper half
+  writes_half,    ///< likewise, halves of VGPRs that are results
   writes_part,    ///< of a VGPR
   dpp_source,
   lane_source,  ///< the VGPR that a lane is read from
@@ -123,6 +125,11 @@ std::vector<uint16_t> registers_in(Role role, const isa::Instruction& instructio
 
 /// Whether the numbers of a role are those of vector registers.
 bool is_vector_role(Role role);
+
+/// The register that a number of a role stands for.
+constexpr unsigned register_of(Role role, unsigned number) {
+  return role == Role::names_half || role == Role::writes_half ? number / 2 : number;
+}
 
 /// The vector registers that an instruction names as sources, in the order of its operands.
 std::vector<RegisterRange> named_sources(const isa::Instruction& instruction);

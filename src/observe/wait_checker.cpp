@@ -332,11 +332,11 @@ void WaitChecker::report(const machine::Wave& wave, uint64_t pc,
   const hazards::Hazard& hazard = *violation.hazard;
   const auto& processor = wave.work_group->dispatch->gpu->processor();
   // This hazard needs the end of the wave's allocation, which the code alone does not say.
+  const unsigned reg = hazards::register_of(hazard.consumer.role, violation.reg);
   const bool is_last_vgpr = hazard.consumer.role == hazards::Role::last_of_granule;
-  if (is_last_vgpr && violation.reg + 1u != wave.vgprs) return;
-  const std::string name = hazards::is_vector_role(hazard.consumer.role)
-                               ? vector_name(violation.reg, processor.generation)
-                               : scalar_name(violation.reg);
+  if (is_last_vgpr && reg + 1 != wave.vgprs) return;
+  const std::string name =
+      hazards::is_vector_role(hazard.consumer.role) ? vector_name(reg, processor.generation) : scalar_name(reg);
   const std::string problem = fmt::format(fmt::runtime(hazard.problem), name);
   const Fix fix = hazard.remedy.kind;
   if (fix == Fix::s_nop || fix == Fix::v_nop) {

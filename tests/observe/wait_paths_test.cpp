@@ -131,6 +131,21 @@ TEST(WaitPaths, AreFewInLoops) {
   EXPECT_LE(numbers.size(), 2U);
 }
 
+TEST(WaitPaths, TellHalvesOfTranscendentalResultsApart) {
+  const auto violations = [](const std::string& text, const char* gpu) {
+    const Code code(text, gpu);
+    WaitPaths paths;
+    const PathEvents* events = code.after(paths, 0).events;
+    return events == nullptr ? 0 : events->missing.size();
+  };
+  {
+    const char* const gpu = "gfx1100";
+    EXPECT_EQ(violations("v_sqrt_f16 v1.l, v2.l\nv_mul_f16 v3.l, v1.h, v4.l", gpu), 0U);
+    EXPECT_EQ(violations("v_sqrt_f16 v1.l, v2.l\nv_mul_f16 v3.l, v1.l, v4.l", gpu), 1U);
+    EXPECT_EQ(violations("v_sqrt_f16 v1.h, v2.l\nv_mul_f32 v3, v1, v4", gpu), 1U);
+  }
+}
+
 TEST(WaitPaths, CountWaitStatesAcrossBlocks) {
   const Code write("v_readfirstlane_b32 s4, v0", "gfx90a"), two("s_nop 1", "gfx90a"), one("s_nop 0", "gfx90a"),
       use("buffer_load_dword v1, v0, s[4:7], 0 offen", "gfx90a");
