@@ -12,7 +12,8 @@
 // after all events of its work-groups.
 //
 // Order. What a wave does is told in the order in which it executes it, but for odd accesses: those of a stretch of
-// code may be told for some of the lanes first (compiler/lowering/region.h), each lane's in order.
+// code may be told for some of the lanes first (compiler/lowering/region.h), each lane's in order. Loads may be
+// reported after they are executed, but before the wave's next store, atomic, wait or barrier.
 //
 // What happens inside of a wave (instructions, accesses) is told inside guarded() (fault_guard.h): whoever then touches
 // memory of the guest, which may not be there, does it with read_guest(), and holds no lock meanwhile. The wave is the

@@ -164,6 +164,8 @@ class RaceChecker final : public Checker {
                    const GroupClocks::RecentSite& site);
   LdsPass pass_lds(GroupClocks& group, WaveClock& clock, const AccessEvent& access,
                    const GroupClocks::RecentSite& site);
+  [[gnu::noinline]] void access_closely(const machine::Wave& wave, const AccessEvent& access, GroupClocks& group,
+                                        WaveClock& clock, const GroupClocks::RecentSite& site);
   void access_lds(Pass& pass);
   void access_lds_cells(Pass& pass);
   void access_global(Pass& pass);
@@ -888,7 +890,7 @@ bool RaceChecker::pass_global(GroupClocks& group, WaveClock& clock, const Access
     blocks = &part->page(number);
     is_known = !access.writes || part->atomics.empty();
   };
-  for_each_piece(access, [&](unsigned lane, uint64_t begin, uint64_t end, std::optional<unsigned> spread) {
+  const auto pass_piece = [&](unsigned lane, uint64_t begin, uint64_t end, std::optional<unsigned> spread) {
     mark.lane = lane;
     mark.spread = spread.value_or(0);
     for (uint64_t at = begin; is_known && at < end;) {
@@ -903,7 +905,14 @@ bool RaceChecker::pass_global(GroupClocks& group, WaveClock& clock, const Access
           });
       at = until;
     }
-  });
+  };
+  // Lanes behind each other are mostly one piece.
+  const std::optional<unsigned> spread = spread_of(access);
+  if (spread && access.pattern.follows == (access.lanes & (access.lanes - 1)) && access.pattern.begin % 4 == 0) {
+    pass_piece(static_cast<unsigned>(std::countr_zero(access.lanes)), access.pattern.begin, access.pattern.end, spread);
+  } else {
+    for_each_piece(access, pass_piece);
+  }
   if (!is_known) return false;
   if (access.writes) {
     clock.stores_under_way = true;
@@ -1001,18 +1010,24 @@ void RaceChecker::access(const machine::Wave& wave, const AccessEvent& access) {
     if (access.writes && ordinary.overlaps && std::popcount(access.lanes) > 1) check_lanes(findings_, wave, access);
     return;
   }
-  Pass pass(wave, access, *group, *clock, site);
+  access_closely(wave, access, *group, *clock, site);
+}
+
+/// Checks an access that is not ordinary.
+void RaceChecker::access_closely(const machine::Wave& wave, const AccessEvent& access, GroupClocks& group,
+                                 WaveClock& clock, const GroupClocks::RecentSite& site) {
+  Pass pass(wave, access, group, clock, site);
   if (access.space == Space::lds) {
     access_lds(pass);
   } else {
     access_global(pass);
-    check_copies(wave, access, *group);
+    check_copies(wave, access, group);
   }
-  if (access.is_atomic && !clock->loads_of_atomics.empty()) {
-    for (const WaveClock::Load& load : clock->loads_of_atomics) {
+  if (access.is_atomic && !clock.loads_of_atomics.empty()) {
+    for (const WaveClock::Load& load : clock.loads_of_atomics) {
       const bool is_same = load.space == access.space && (access.lanes >> load.lane & 1) != 0 &&
                            access.addresses[load.lane] == load.address;
-      if (is_same) note_retry(*clock, load.site);
+      if (is_same) note_retry(clock, load.site);
     }
   }
   if (pass.doubt.conflict.count != 0) add_doubt(wave, pass);

@@ -86,6 +86,7 @@ struct WaveClock {
   uint32_t since_barrier = first_time;  ///< when it has passed the last one
   Knowledge known;                      ///< never null
   bool has_learnt = true;               ///< GroupClocks::limits are older than `known`
+  bool has_limits = false;              ///< GroupClocks::limits are of this wave
   Pending pending;
   bool loads_under_way = false, stores_under_way = false;
   /// Ordinary loads since it has invalidated its caches, for the agent; more than a few are as good as none at all.
@@ -114,6 +115,7 @@ struct WaveClock {
   void begin(const Knowledge& nothing) {
     task = 0;
     time = since_barrier = first_time;
+    has_limits = false;
     know(nothing);
     if (!pending.empty()) pending.clear();
     loads_under_way = stores_under_way = false;
@@ -263,10 +265,14 @@ struct GroupClocks {
     LdsLimits& of_wave = limits[wave.task - first_task];
     if (!wave.has_learnt) return of_wave;
     wave.has_learnt = false;
-    for (uint32_t i = 0; i < of_wave.size(); ++i) {
+    const auto count = static_cast<uint32_t>(std::min(waves.size(), of_wave.size()));
+    if (!wave.has_limits) {
+      wave.has_limits = true;
+      for (uint32_t i = count; i < of_wave.size(); ++i) of_wave[i] = PackedMark::last_of(first_task + i, 0);
+    }
+    for (uint32_t i = 0; i < count; ++i) {
       const uint32_t task = first_task + i;
-      const uint32_t until = task == wave.task ? UINT32_MAX : i < waves.size() ? wave.known->of(task) : 0;
-      of_wave[i] = PackedMark::last_of(task, until);
+      of_wave[i] = PackedMark::last_of(task, task == wave.task ? UINT32_MAX : wave.known->of(task));
     }
     return of_wave;
   }

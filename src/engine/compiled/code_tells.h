@@ -1,8 +1,9 @@
 // engine/compiled: what translated code tells an observer (machine/observer.h).
 //
 // It is a part of what code is kept by: for each of these there is other code, and for a machine that nobody watches
-// that in which there is nothing of it. Instructions that order memory or waves, and for those who want all of them
-// accesses, are left to the interpreter's handlers, which tell. Of accesses of which only odd ones are wanted, the code
+// that in which there is nothing of it. Instructions that order memory or waves are left to the interpreter's handlers,
+// which report them. So are stores and atomics where all accesses are wanted; loads are recorded by the code itself
+// (load_records.h) unless paths or definedness are followed. Of accesses of which only odd ones are wanted, the code
 // itself finds out whether they are ordinary (compiler/memory/odd_accesses.h), and calls the engine if not
 // (odd_access.h). Of a wave's path it tells block by block (paths.h). Where it is followed what is undefined, the code
 // finds out whether that reaches it (compiler/lowering/definedness_checks.h).

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "engine/micro_op.h"
 #include "machine/observer.h"
@@ -23,6 +24,19 @@ machine::AccessPattern even_pattern(const LoadRecord& record, uint32_t bytes) {
           .repeats = record.stride == 0 ? with_one_before : 0};
 }
 
+/// Works out the addresses of lanes that are `stride` apart.
+void fill_addresses(LoadRecord& record) {
+  constexpr unsigned together = 8;
+  using Addresses = uint64_t __attribute__((ext_vector_type(together)));
+  const auto stride = static_cast<uint64_t>(record.stride);
+  Addresses addresses;
+  for (unsigned lane = 0; lane < together; ++lane) addresses[lane] = record.begin + stride * lane;
+  for (unsigned lane = 0; lane < semantics::wave_lanes; lane += together) {
+    std::memcpy(record.addresses.of + lane, &addresses, sizeof addresses);
+    addresses += stride * together;
+  }
+}
+
 void report(const Wave& wave, Run& run, LoadRecord& record) {
   const Origin& origin = *run.loads->ops[record.op & ~LoadRecord::even]->origin;
   const OddKind kind = OddKind::from_bits(record.kind);
@@ -30,11 +44,7 @@ void report(const Wave& wave, Run& run, LoadRecord& record) {
   if (kind.space == OddKind::Space::flat) {
     return report_flat_load(wave, run, origin, kind, record.addresses, record.lanes);
   }
-  if (is_even) {
-    for (unsigned lane = 0; lane < semantics::wave_lanes; ++lane) {
-      record.addresses.of[lane] = record.begin + static_cast<uint64_t>(record.stride) * lane;
-    }
-  }
+  if (is_even) fill_addresses(record);
   const machine::Space space = kind.space == OddKind::Space::lds       ? machine::Space::lds
                                : kind.space == OddKind::Space::scratch ? machine::Space::scratch
                                                                        : machine::Space::global;
