@@ -12,6 +12,7 @@
 #include "engine/lane_memory.h"
 #include "engine/observation.h"
 #include "engine/vector.h"
+#include "isa/element_type.h"
 
 namespace Atoll::engine {
 
@@ -129,34 +130,6 @@ Handler prepare_arrival(Preparation& p) {
 }
 
 /// Bytes of an element; 0: it is no such copy.
-unsigned element_bytes(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::global_load_async_to_lds_b8:
-    case Opcode::cluster_load_async_to_lds_b8:
-    case Opcode::global_store_async_from_lds_b8:
-      return 1;
-    case Opcode::global_load_async_to_lds_b32:
-    case Opcode::cluster_load_async_to_lds_b32:
-    case Opcode::global_store_async_from_lds_b32:
-      return 4;
-    case Opcode::global_load_async_to_lds_b64:
-    case Opcode::cluster_load_async_to_lds_b64:
-    case Opcode::global_store_async_from_lds_b64:
-      return 8;
-    case Opcode::global_load_async_to_lds_b128:
-    case Opcode::cluster_load_async_to_lds_b128:
-    case Opcode::global_store_async_from_lds_b128:
-      return 16;
-    default:
-      return 0;
-  }
-}
-
-bool is_store(Opcode opcode) {
-  return opcode == Opcode::global_store_async_from_lds_b8 || opcode == Opcode::global_store_async_from_lds_b32 ||
-         opcode == Opcode::global_store_async_from_lds_b64 || opcode == Opcode::global_store_async_from_lds_b128;
-}
-
 }  // namespace
 
 // Each work-group of a cluster that a load is for executes it, so it is a load for the one that does.
@@ -171,16 +144,21 @@ uint64_t arrive_in_lds(const machine::WorkGroup& group, uint32_t address, uint64
 
 Handler prepare_async_copy(Preparation& p) {
   const isa::Instruction& instruction = p.instruction;
-  if (instruction.opcode == Opcode::global_prefetch_b8 || instruction.opcode == Opcode::flat_prefetch_b8) {
-    return step<nothing>;
+  const isa::Computation& computes = isa::row_of(instruction).computes;
+  switch (computes.operation) {
+    case isa::Operation::prefetch_data:
+      return instruction.encoding == isa::Encoding::smem ? nullptr : step<nothing>;
+    case isa::Operation::barrier_arrive:
+    case isa::Operation::async_barrier_arrive:
+      return prepare_arrival(p);
+    case isa::Operation::load_async:
+    case isa::Operation::store_async:
+      break;
+    default:
+      return nullptr;
   }
-  if (instruction.opcode == Opcode::ds_atomic_async_barrier_arrive_b64 ||
-      instruction.opcode == Opcode::ds_atomic_barrier_arrive_rtn_b64) {
-    return prepare_arrival(p);
-  }
-  const unsigned bytes = element_bytes(instruction.opcode);
-  if (bytes == 0) return nullptr;
-  const bool stores = is_store(instruction.opcode);
+  const unsigned bytes = isa::bits_of(computes.type) / 8;
+  const bool stores = computes.operation == isa::Operation::store_async;
   const isa::Operand& memory = instruction.operands[stores ? 0 : 1];
   const isa::Operand& lds = instruction.operands[stores ? 1 : 0];
   if (!is_row(memory) || !is_row(lds)) return nullptr;

@@ -2,12 +2,14 @@
 #include "engine/global_wave_sync.h"
 
 #include "engine/vector.h"
+#include "isa/table.h"
 
 namespace Atoll::engine {
 
 namespace {
 
 using isa::Opcode;
+using isa::Operation;
 
 constexpr uint8_t is_waiting = 2;  ///< beside the phase in bit 0
 
@@ -104,17 +106,17 @@ bool GlobalWaveSync::wait(unsigned resource, uint8_t& waiting) {
 }
 
 Handler prepare_global_wave_sync(Preparation& p) {
-  switch (p.instruction.opcode) {
-    case Opcode::ds_gws_init:
+  switch (isa::row_of(p.instruction).computes.operation) {
+    case Operation::gws_init:
       return step<initialize>;
-    case Opcode::ds_gws_sema_v:
-    case Opcode::ds_gws_sema_br:
+    case Operation::gws_signal:
+    case Operation::gws_signal_some:
       return step<signal<false>>;
-    case Opcode::ds_gws_sema_release_all:
+    case Operation::gws_release_all:
       return step<signal<true>>;
-    case Opcode::ds_gws_barrier:
+    case Operation::gws_barrier:
       return step_or_stop<wait<true>>;
-    case Opcode::ds_gws_sema_p:
+    case Operation::gws_wait:
       return step_or_stop<wait<false>>;
     default:
       return nullptr;

@@ -93,8 +93,14 @@ void AccessTeller::scalar(uint64_t address, unsigned bytes, unsigned granule) {
 bool synchronises(const isa::Instruction& instruction) {
   const isa::InstructionRow& row = isa::row(instruction.opcode);
   if (row.has(isa::flag::barrier | isa::flag::gws | isa::flag::cache_control)) return true;
-  // In all generations, those that wait for counters are called so.
-  return row.has(isa::flag::no_state) && row.name.starts_with("s_wait");
+  switch (row.computes.operation) {
+    case isa::Operation::wait_counter:
+    case isa::Operation::wait_idle:
+    case isa::Operation::wait_event:
+      return row.has(isa::flag::no_state);
+    default:
+      return false;
+  }
 }
 
 Handler observe(Origin& origin, Handler handler, const machine::Watched& watched) {

@@ -20,7 +20,7 @@ namespace Atoll::engine {
 
 namespace {
 
-using isa::Opcode;
+using isa::Operation;
 
 /// The immediate offset has 34 bits on GFX7: MemoryOp::address is its upper word.
 [[gnu::always_inline]] inline uint64_t immediate_of(const MemoryOp& m) {
@@ -247,28 +247,21 @@ Handler prepare_scalar_memory(Preparation& p) {
   m.address = static_cast<uint32_t>(offset >> 32);
   m.bits = 0;
 
-  switch (instruction.opcode) {
-    case Opcode::s_memtime:
-    case Opcode::s_memrealtime:
+  const isa::InstructionRow& row = isa::row_of(instruction);
+  switch (row.computes.operation) {
+    case Operation::cycle_counter:
+    case Operation::real_time_counter:
       m.data = instruction.dst().reg;
       return step<clock>;
-    case Opcode::s_get_waveid_in_workgroup:
+    case Operation::wave_in_group:
       m.data = instruction.dst().reg;
       return step<wave_number>;
-    case Opcode::s_dcache_inv:  // memory is coherent: there is no scalar cache
-    case Opcode::s_dcache_wb:
-    case Opcode::s_dcache_inv_vol:
-    case Opcode::s_dcache_wb_vol:
-    case Opcode::s_atc_probe:
-    case Opcode::s_atc_probe_buffer:
-    case Opcode::s_dcache_discard:
-    case Opcode::s_dcache_discard_x2:
-    case Opcode::s_gl1_inv:
-    case Opcode::s_prefetch_inst:  // hints
-    case Opcode::s_prefetch_inst_pc_rel:
-    case Opcode::s_prefetch_data:
-    case Opcode::s_prefetch_data_pc_rel:
-    case Opcode::s_buffer_prefetch_data:
+    case Operation::invalidate:  // memory is coherent: there is no scalar cache
+    case Operation::write_back:
+    case Operation::discard_lines:
+    case Operation::translate_ahead:
+    case Operation::prefetch_code:  // hints
+    case Operation::prefetch_data:
       return step<nothing>;
     default:
       break;
@@ -289,24 +282,26 @@ Handler prepare_scalar_memory(Preparation& p) {
     }
   }
 
-  const std::string_view name = isa::row(instruction.opcode).name;
+  using Kind = semantics::MemoryAccess::Kind;
   const semantics::MemoryAccess& access = semantics::memory_access(instruction);
-  p.origin.accesses = name.starts_with("s_scratch_")  ? scratch_accesses
-                      : name.starts_with("s_buffer_") ? accesses<true>
-                                                      : accesses<false>;
-  if (access.kind == semantics::MemoryAccess::Kind::load && access.bytes < 4) {
-    return name.starts_with("s_buffer_") ? step<load_small<true>> : step<load_small<false>>;
+  const bool is_scratch = row.has(isa::flag::reads_flat_scratch);
+  const bool is_buffer = row.operands[1].type == isa::DataType::b128;  // the resource
+  p.origin.accesses = is_scratch ? scratch_accesses : is_buffer ? accesses<true> : accesses<false>;
+  if (access.kind == Kind::load) {
+    if (access.bytes < 4) return is_buffer ? step<load_small<true>> : step<load_small<false>>;
+    return is_scratch  ? for_words<ScratchLoad>(data.words)
+           : is_buffer ? for_words<BufferLoad>(data.words)
+                       : for_words<Load>(data.words);
   }
-  if (name.starts_with("s_load_")) return for_words<Load>(data.words);
-  if (name.starts_with("s_store_dword")) return for_words<Store>(data.words);
-  if (name.starts_with("s_buffer_load_")) return for_words<BufferLoad>(data.words);
-  if (name.starts_with("s_buffer_store_dword")) return for_words<BufferStore>(data.words);
-  if (name.starts_with("s_scratch_load_dword")) return for_words<ScratchLoad>(data.words);
-  if (name.starts_with("s_scratch_store_dword")) return for_words<ScratchStore>(data.words);
-  if (access.kind != semantics::MemoryAccess::Kind::atomic) return nullptr;
+  if (access.kind == Kind::store) {
+    return is_scratch  ? for_words<ScratchStore>(data.words)
+           : is_buffer ? for_words<BufferStore>(data.words)
+                       : for_words<Store>(data.words);
+  }
+  if (access.kind != Kind::atomic) return nullptr;
   m.atomic = atomic_function(access.operation, access.bytes);
   if (m.atomic == nullptr) return nullptr;
-  return name.starts_with("s_buffer_") ? step_or_stop<atomic<true>> : step_or_stop<atomic<false>>;
+  return is_buffer ? step_or_stop<atomic<true>> : step_or_stop<atomic<false>>;
 }
 
 }  // namespace Atoll::engine

@@ -13,12 +13,11 @@
 #include "engine/lane_memory.h"
 #include "engine/observation.h"
 #include "engine/vector.h"
+#include "isa/element_type.h"
 
 namespace Atoll::engine {
 
 namespace {
-
-using isa::Opcode;
 
 constexpr unsigned lanes = 32, most_words = 4;
 
@@ -99,24 +98,18 @@ void accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller&
   teller.global(addresses, wave.exec(), bytes);
 }
 
-Handler handler_for(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::ds_load_tr16_b128:
-      return step<load<true, 16, 4>>;
-    case Opcode::ds_load_tr8_b64:
-      return step<load<true, 8, 2>>;
-    case Opcode::ds_load_tr6_b96:
-      return step<load<true, 6, 3>>;
-    case Opcode::ds_load_tr4_b64:
-      return step<load<true, 4, 2>>;
-    case Opcode::global_load_tr_b128:
-      return step<load<false, 16, 4>>;
-    case Opcode::global_load_tr_b64:
-      return step<load<false, 8, 2>>;
-    case Opcode::global_load_tr6_b96:
-      return step<load<false, 6, 3>>;
-    case Opcode::global_load_tr4_b64:
-      return step<load<false, 4, 2>>;
+/// By the bits of the elements that are transposed.
+template <bool is_lds>
+Handler handler_for(unsigned bits) {
+  switch (bits) {
+    case 16:
+      return step<load<is_lds, 16, 4>>;
+    case 8:
+      return step<load<is_lds, 8, 2>>;
+    case 6:
+      return step<load<is_lds, 6, 3>>;
+    case 4:
+      return step<load<is_lds, 4, 2>>;
     default:
       return nullptr;
   }
@@ -127,7 +120,11 @@ Handler handler_for(Opcode opcode) {
 Handler prepare_transposed_load(Preparation& p) {
   const isa::Instruction& instruction = p.instruction;
   if (instruction.generation < target::Generation::gfx12_5) return nullptr;
-  const Handler handler = handler_for(instruction.opcode);
+  const isa::Computation& computes = isa::row_of(instruction).computes;
+  if (computes.operation != isa::Operation::load_transposed) return nullptr;
+  const unsigned bits = isa::bits_of(computes.from);
+  const Handler handler =
+      instruction.encoding == isa::Encoding::ds ? handler_for<true>(bits) : handler_for<false>(bits);
   if (handler == nullptr || instruction.destinations != 1 || !is_row(instruction.src(0))) return nullptr;
   MemoryOp& m = p.op.memory;
   m.pc = p.origin.pc;

@@ -17,21 +17,8 @@ namespace {
 
 using isa::Encoding;
 using isa::Instruction;
-using isa::Opcode;
 using isa::OperandKind;
 using semantics::MemoryAccess;
-
-bool transposes(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::global_load_tr_b128:
-    case Opcode::global_load_tr_b64:
-    case Opcode::global_load_tr4_b64:
-    case Opcode::global_load_tr6_b96:
-      return true;
-    default:
-      return false;
-  }
-}
 
 /// Where a shape begins: the registers of the result.
 std::optional<LoadShape> shape_of_result(const Instruction& instruction, uint32_t bytes) {
@@ -116,7 +103,7 @@ std::optional<LoadShape> converted_shape(const machine::Wave& wave, const Instru
 std::optional<LoadShape> load_shape(const machine::Wave& wave, const Instruction& instruction, uint32_t bytes) {
   if (instruction.encoding == Encoding::mimg) return image_shape(wave, instruction, bytes);
   const MemoryAccess& access = semantics::memory_access(instruction);
-  if (access.kind != MemoryAccess::Kind::load || access.elements != 1 || transposes(instruction.opcode)) {
+  if (access.kind != MemoryAccess::Kind::load || access.elements != 1) {
     return std::nullopt;
   }
   if (access.components != 0) return converted_shape(wave, instruction, access, bytes);

@@ -5,29 +5,18 @@
 #include "compiler/memory/odd_accesses.h"
 #include "engine/prepare.h"
 #include "engine/scalar_offset.h"
+#include "isa/table.h"
 #include "semantics/memory_access.h"
 
 namespace Atoll::compiler {
 
-using isa::Opcode;
 using isa::OperandKind;
 
 bool ScalarMemory::takes(const isa::Instruction& instruction) {
-  switch (instruction.opcode) {
-    case Opcode::s_load_dword:
-    case Opcode::s_load_dwordx2:
-    case Opcode::s_load_b96:
-    case Opcode::s_load_dwordx4:
-    case Opcode::s_load_dwordx8:
-    case Opcode::s_load_dwordx16:
-    case Opcode::s_load_i8:
-    case Opcode::s_load_u8:
-    case Opcode::s_load_i16:
-    case Opcode::s_load_u16:
-      break;
-    default:
-      return false;
-  }
+  const isa::InstructionRow& row = isa::row_of(instruction);
+  const bool is_load = row.encoding == isa::Encoding::smem && row.computes.operation == isa::Operation::load;
+  const bool has_base_alone = row.operands[1].type == isa::DataType::b64 && !row.has(isa::flag::reads_flat_scratch);
+  if (!is_load || !has_base_alone) return false;  // no buffers, no scratch
   const isa::Operand& result = instruction.dst();
   if (instruction.scale_offset) return false;
   if (!engine::registers_exist(instruction) || result.kind != OperandKind::scalar) return false;
