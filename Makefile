@@ -28,7 +28,7 @@
 #   make soak       long loads of the HSA runtime, and every call of it for memory, threads or files refused;
 #                   rewrites docs/reliability.md
 #   make sanitize   the tests under AddressSanitizer with UndefinedBehaviorSanitizer, and under ThreadSanitizer
-#   make lint       clang-tidy over src, tests and bench
+#   make lint       clang-tidy over src, tests and bench; lists of opcodes outside of the instruction table
 #   make tested-instructions  what tests note of the instructions that they compare, for docs/isa.md and docs/gpus.md
 #   make format     clang-format over every source file
 #   make clean      removes the build directories
@@ -155,6 +155,7 @@ sanitize-%:
 	  --exclude-regex '$(programs_without_sanitizers)$(not_under_$*)'
 
 lint:
+	scripts/check-opcode-lists
 	scripts/install-dependencies build develop
 	cmake --preset release
 	cmake --build --preset release --target all tests benchmarks

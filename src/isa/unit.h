@@ -28,7 +28,7 @@ enum class Unit : uint8_t {
   message,  ///< branches, waits and messages leave the wave's instruction buffer without a unit of arithmetic
 };
 
-/// The unit of a row. `encoding`: which of its encodings is meant; GLOBAL and SCRATCH differ from FLAT.
+/// The unit of a row.
 Unit unit_of(const InstructionRow& row);
 
 /// The unit of a decoded instruction. A DS instruction with its gds bit is GDS'.
