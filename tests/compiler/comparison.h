@@ -19,6 +19,7 @@
 #include "engine/compiled/host_code.h"
 #include "engine/compiled/interpreter_fallback.h"
 #include "engine/compiled/jit_context.h"
+#include "engine/compiled/load_records.h"
 #include "engine/compiled/translation.h"
 #include "engine/global_wave_sync.h"
 #include "engine/hardware_register.h"
@@ -127,6 +128,8 @@ class Comparison {
                                      .odd_access = engine::odd_access,
                                      .registers_are_defined = engine::registers_are_defined,
                                      .accesses_are_over = engine::accesses_are_over,
+                                     .report_loads = engine::report_loads,
+                                     .report_scalar_load = engine::report_scalar_load,
                                      .block_begins = engine::block_begins};
     const auto code = engine::HostCode::place(*std::move(translated));
     ASSERT_TRUE(code) << code.error().message;
