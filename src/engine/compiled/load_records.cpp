@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "engine/micro_op.h"
 #include "machine/observer.h"
@@ -100,10 +101,19 @@ void report_loads_before_fault(const Wave& wave, Run& run) {
 }
 
 void begin_loads(Run& run, const MicroOp* const* ops) {
-  thread_local LoadRecords records;
-  records.count = 0;
-  records.ops = ops;
-  run.loads = &records;
+  // Allocated on the heap, like the Run of a thread (run_of_thread()): dlopen() shares 1.5 KB of static thread-local
+  // storage among all libraries. The pointer outlives its owner, since programs launch kernels while they end.
+  static thread_local LoadRecords* records = nullptr;
+  struct Owner {
+    ~Owner() { delete std::exchange(records, nullptr); }
+  };
+  if (records == nullptr) {
+    static thread_local Owner owner;
+    records = new LoadRecords;
+  }
+  records->count = 0;
+  records->ops = ops;
+  run.loads = records;
 }
 
 }  // namespace Atoll::engine
