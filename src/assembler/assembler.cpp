@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "assembler/parser.h"
+#include "assembler/syntax/parser.h"
 #include "object/elf.h"
 
 namespace Atoll::assembler {

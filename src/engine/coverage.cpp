@@ -14,7 +14,7 @@
 #include <span>
 #include <string_view>
 
-#include "engine/prepare.h"
+#include "engine/interpreter/prepare.h"
 #include "engine/target_code.h"
 #include "isa/format.h"
 #include "isa/opcode_map.h"

@@ -4,7 +4,7 @@
 #include "engine/compiled/compiled_engine.h"
 #include "engine/compiled/compiler_process.h"
 #include "engine/compiled/translation_cache.h"
-#include "engine/interpreter.h"
+#include "engine/interpreter/interpreter.h"
 
 namespace Atoll::engine {
 

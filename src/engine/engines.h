@@ -18,7 +18,7 @@ support::Result<machine::Gpu::MakeEngine> find_engine(std::string_view name);
 /// who wants what compiled code cannot tell. The observer must outlive the machine.
 machine::Gpu::MakeEngine observed_engine(machine::Observer& observer, std::string_view name = "");
 
-/// The interpreter that a deterministic schedule needs (machine/schedule.h). The observer may be null.
+/// The interpreter that a deterministic schedule needs (machine/schedule/schedule.h). The observer may be null.
 machine::Gpu::MakeEngine stepping_engine(machine::Observer* observer);
 
 }  // namespace Atoll::engine

@@ -10,7 +10,7 @@
 #include "isa/opcode_map.h"
 #include "isa/table.h"
 #include "isa/vgpr_banks.h"
-#include "machine/dispatch.h"
+#include "machine/wave/dispatch.h"
 
 namespace Atoll::engine {
 

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "isa/instruction.h"
-#include "machine/wave.h"
+#include "machine/wave/wave.h"
 #include "support/error.h"
 #include "target/target.h"
 

@@ -8,7 +8,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "machine/wave.h"
+#include "machine/wave/wave.h"
 #include "target/processor.h"
 
 namespace Atoll::engine {

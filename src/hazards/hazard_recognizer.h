@@ -3,7 +3,7 @@
 // For each instruction, HazardInfo says once which rows of the table it is a producer or a consumer of, with which
 // registers, and which rows it ends. HazardRecognizer keeps the producers whose hazards are not over yet: per row and
 // register the last one, with its distance. Two waves with equal pending hazards behave alike from there on, which
-// observe/wait_paths.h relies on.
+// observe/wait/wait_paths.h relies on.
 #pragma once
 
 #include <array>

@@ -5,7 +5,7 @@
 
 #include "hazards/counters.h"
 #include "isa/table.h"
-#include "semantics/matrix.h"
+#include "semantics/matrix/matrix.h"
 
 namespace Atoll::hazards {
 

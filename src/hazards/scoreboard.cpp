@@ -4,7 +4,7 @@
 #include <array>
 
 #include "isa/table.h"
-#include "semantics/memory_access.h"
+#include "semantics/memory/memory_access.h"
 
 namespace Atoll::hazards {
 

@@ -10,10 +10,10 @@
 #include <string_view>
 #include <thread>
 
-#include "hsa/attribute.h"
-#include "hsa/extension_tables.h"
+#include "hsa/interface/attribute.h"
+#include "hsa/interface/extension_tables.h"
+#include "hsa/interface/rocm_7_2.h"
 #include "hsa/isa.h"
-#include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
 #include "settings/visible_devices.h"
 #include "target/topology.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "hsa/memory_pool.h"
+#include "hsa/memory/memory_pool.h"
 #include "machine/gpu.h"
 #include "settings/compute_unit_mask.h"
 #include "settings/configuration.h"

@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "hsa/loaded_objects.h"
+#include "hsa/code/loaded_objects.h"
 #include "object/bundle.h"
 #include "support/mapped_file.h"
 

@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <new>
 
-#include "hsa/callback.h"
+#include "hsa/interface/callback.h"
+#include "hsa/interface/status.h"
 #include "hsa/runtime.h"
-#include "hsa/status.h"
 
 namespace Atoll::hsa {
 

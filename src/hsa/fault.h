@@ -11,8 +11,8 @@
 #include <optional>
 #include <utility>
 
-#include "machine/dispatch.h"
-#include "machine/queue.h"
+#include "machine/queue/queue.h"
+#include "machine/wave/dispatch.h"
 
 namespace Atoll::hsa {
 

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <string>
 
-#include "hsa/attribute.h"
+#include "hsa/interface/attribute.h"
 #include "hsa/runtime.h"
 #include "support/fork.h"
 

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "hsa/rocm_7_2.h"
+#include "hsa/interface/rocm_7_2.h"
 
 namespace Atoll::hsa {
 

@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "hsa/loaded_objects.h"
+#include "hsa/code/loaded_objects.h"
 #include "settings/visible_devices.h"
 #include "support/environment.h"
 

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "hsa/attribute.h"
-#include "hsa/extension_tables.h"
-#include "hsa/rocm_7_2.h"
+#include "hsa/interface/attribute.h"
+#include "hsa/interface/extension_tables.h"
+#include "hsa/interface/rocm_7_2.h"
 #include "hsa/runtime.h"
-#include "machine/signal.h"
+#include "machine/queue/signal.h"
 
 using namespace Atoll;
 using namespace Atoll::hsa;

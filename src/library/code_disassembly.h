@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "assembler/disassembly.h"
+#include "assembler/disassembly/disassembly.h"
 #include "object/bundle.h"
 #include "object/metadata.h"
 #include "support/error.h"

@@ -2,7 +2,7 @@
 #include <optional>
 
 #include "assembler/assembler.h"
-#include "assembler/disassembly.h"
+#include "assembler/disassembly/disassembly.h"
 #include "atoll/code_tools.h"
 #include "library/code_description.h"
 #include "library/code_disassembly.h"

@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
-#include "engine/lane_memory.h"
-#include "machine/fault_guard.h"
+#include "engine/memory/lane_memory.h"
+#include "machine/report/fault_guard.h"
 
 namespace Atoll::library {
 

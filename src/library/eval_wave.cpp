@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "engine/engines.h"
-#include "engine/hardware_register.h"
+#include "engine/interpreter/hardware_register.h"
 #include "engine/target_code.h"
 #include "isa/code_map.h"
 #include "isa/decode.h"
@@ -13,11 +13,11 @@
 #include "isa/encode.h"
 #include "isa/opcode_map.h"
 #include "isa/vgpr_banks.h"
-#include "machine/barrier.h"
 #include "machine/clock.h"
-#include "machine/fault_guard.h"
-#include "machine/fault_report.h"
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
+#include "machine/report/fault_guard.h"
+#include "machine/report/fault_report.h"
+#include "machine/wave/barrier.h"
 #include "support/bytes.h"
 
 namespace Atoll::library {

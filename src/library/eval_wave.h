@@ -19,9 +19,9 @@
 #include "isa/instruction.h"
 #include "library/eval_memory.h"
 #include "library/eval_values.h"
-#include "machine/dispatch.h"
 #include "machine/gpu.h"
-#include "machine/wave.h"
+#include "machine/wave/dispatch.h"
+#include "machine/wave/wave.h"
 #include "support/error.h"
 
 namespace Atoll::library {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "observe/finding.h"
+#include "observe/report/finding.h"
 
 namespace Atoll::library {
 

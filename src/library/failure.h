@@ -6,7 +6,7 @@
 #include <string>
 
 #include "atoll/failure.h"
-#include "machine/dispatch.h"
+#include "machine/wave/dispatch.h"
 #include "support/error.h"
 
 namespace Atoll::library {

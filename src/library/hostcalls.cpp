@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "library/device_printf.h"
-#include "machine/signal_watch.h"
+#include "machine/queue/signal_watch.h"
 
 namespace Atoll::library {
 

@@ -21,9 +21,9 @@
 #include <vector>
 
 #include "library/output.h"
-#include "machine/aql.h"
-#include "machine/event_count.h"
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
+#include "machine/queue/aql.h"
+#include "machine/queue/event_count.h"
 #include "support/error.h"
 
 namespace Atoll::library {

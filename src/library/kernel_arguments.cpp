@@ -7,7 +7,7 @@
 
 #include "library/element_type.h"
 #include "library/kernel_names.h"
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
 #include "support/bytes.h"
 
 namespace Atoll::library {

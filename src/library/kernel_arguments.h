@@ -13,7 +13,7 @@
 
 #include "atoll/atoll.h"
 #include "object/code_object.h"
-#include "observe/lds_layout.h"
+#include "observe/shadow/lds_layout.h"
 #include "support/error.h"
 
 namespace Atoll::library {

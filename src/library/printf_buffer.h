@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
 #include "support/error.h"
 
 namespace Atoll::library {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "machine/wave.h"
+#include "machine/wave/wave.h"
 
 namespace Atoll::machine {
 

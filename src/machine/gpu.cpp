@@ -10,15 +10,15 @@
 #include <unordered_map>
 #include <utility>
 
-#include "machine/core_dump.h"
-#include "machine/fault_guard.h"
 #include "machine/host.h"
-#include "machine/locked_ranges.h"
+#include "machine/memory/locked_ranges.h"
 #include "machine/observer.h"
-#include "machine/packet_processor.h"
-#include "machine/scheduler.h"
-#include "machine/signal.h"
-#include "machine/statistics.h"
+#include "machine/queue/packet_processor.h"
+#include "machine/queue/signal.h"
+#include "machine/report/core_dump.h"
+#include "machine/report/fault_guard.h"
+#include "machine/report/statistics.h"
+#include "machine/schedule/scheduler.h"
 #include "target/executed.h"
 
 namespace Atoll::machine {

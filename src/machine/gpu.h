@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "machine/aql.h"
-#include "machine/dispatch.h"
 #include "machine/engine.h"
 #include "machine/loader.h"
-#include "machine/memory.h"
-#include "machine/queue.h"
+#include "machine/memory/memory.h"
+#include "machine/queue/aql.h"
+#include "machine/queue/queue.h"
+#include "machine/wave/dispatch.h"
 #include "support/error.h"
 #include "target/product.h"
 #include "target/target.h"

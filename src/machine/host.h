@@ -2,8 +2,8 @@
 // that run work-groups. Several GPUs are therefore no more threads than one.
 #pragma once
 
-#include "machine/memory.h"
-#include "machine/scheduler.h"
+#include "machine/memory/memory.h"
+#include "machine/schedule/scheduler.h"
 
 namespace Atoll::machine {
 

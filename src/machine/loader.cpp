@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
 #include "object/relocation_type.h"
 
 namespace Atoll::machine {

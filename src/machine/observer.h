@@ -2,9 +2,9 @@
 //
 // An observer says once, before the machine is made, which kinds of events it wants. What nobody wants costs nothing: a
 // machine without an observer runs code in which there is nothing of this, and one with an observer has its
-// instructions prepared with just those events (engine/observation.h). The rare ones, of work-groups and barriers, may
-// be told to one that did not ask for them. An observer that is to be told of every instruction, or that changes what
-// is loaded, has its kernels interpreted; all others may have them compiled.
+// instructions prepared with just those events (engine/interpreter/observation.h). The rare ones, of work-groups and
+// barriers, may be told to one that did not ask for them. An observer that is to be told of every instruction, or that
+// changes what is loaded, has its kernels interpreted; all others may have them compiled.
 //
 // Threads. Events of one work-group come one after the other, each after the work-group's last one has returned, though
 // from one host thread now and from another then. Events of different work-groups, and of the host's calls, come from
@@ -25,7 +25,7 @@
 #include <span>
 #include <string_view>
 
-#include "machine/access_pattern.h"
+#include "machine/memory/access_pattern.h"
 
 namespace Atoll::isa {
 struct Instruction;

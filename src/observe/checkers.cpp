@@ -6,14 +6,14 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "machine/dispatch.h"
-#include "observe/init_checker.h"
-#include "observe/memory_checker.h"
-#include "observe/order_checker.h"
-#include "observe/race_checker.h"
-#include "observe/report_file.h"
-#include "observe/sync_checker.h"
-#include "observe/wait_checker.h"
+#include "machine/wave/dispatch.h"
+#include "observe/init/init_checker.h"
+#include "observe/memory/memory_checker.h"
+#include "observe/order/order_checker.h"
+#include "observe/race/race_checker.h"
+#include "observe/report/report_file.h"
+#include "observe/sync/sync_checker.h"
+#include "observe/wait/wait_checker.h"
 
 namespace Atoll::observe {
 

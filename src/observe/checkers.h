@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "machine/observer.h"
-#include "observe/findings.h"
-#include "observe/lds_layout.h"
-#include "observe/options.h"
-#include "observe/progress.h"
+#include "observe/report/findings.h"
+#include "observe/report/options.h"
+#include "observe/report/progress.h"
+#include "observe/shadow/lds_layout.h"
 #include "support/error.h"
 
 namespace Atoll::observe {

@@ -4,13 +4,13 @@
 // lane_movement.h go through that of the level in use (host_vectors.cpp).
 #pragma once
 
-#include "semantics/deep_wave_matrix.h"
 #include "semantics/host_vectors.h"
-#include "semantics/lane_movement.h"
-#include "semantics/matrix.h"
+#include "semantics/lanes/lane_movement.h"
+#include "semantics/matrix/deep_wave_matrix.h"
+#include "semantics/matrix/matrix.h"
+#include "semantics/matrix/wave_matrix.h"
 #include "semantics/modifiers.h"
 #include "semantics/registry.h"
-#include "semantics/wave_matrix.h"
 
 namespace Atoll::semantics {
 

@@ -4,7 +4,7 @@
 // of each row hold, and are inlined for operands that are constants: nothing is left of the decisions then.
 #include "semantics/modifiers.h"
 
-#include "semantics/float_lanes.h"
+#include "semantics/float/float_lanes.h"
 #include "semantics/row.h"
 
 namespace Atoll::semantics {

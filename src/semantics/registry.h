@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "isa/opcode.h"
-#include "semantics/lanes.h"
+#include "semantics/lanes/lanes.h"
 #include "target/processor.h"
 
 namespace Atoll::semantics {

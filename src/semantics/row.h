@@ -10,8 +10,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "semantics/float_mode.h"
-#include "semantics/lanes.h"
+#include "semantics/float/float_mode.h"
+#include "semantics/lanes/lanes.h"
 #include "semantics/level.h"
 #include "semantics/registry.h"
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "machine/gpu.h"
-#include "machine/schedule.h"
-#include "observe/options.h"
+#include "machine/schedule/schedule.h"
+#include "observe/report/options.h"
 #include "settings/compute_unit_mask.h"
 #include "settings/values.h"
 #include "support/error.h"
@@ -25,7 +25,7 @@ struct GpuConfiguration {
 
 struct Configuration {
   std::vector<GpuConfiguration> gpus;    ///< ATOLL_GPU, ATOLL_GPUS: those that ROCR_VISIBLE_DEVICES shows, in its order
-  std::string statistics;                ///< ATOLL_STATS (machine/statistics.h); empty: none are told
+  std::string statistics;                ///< ATOLL_STATS (machine/report/statistics.h); empty: none are told
   std::chrono::nanoseconds timeout{0};   ///< ATOLL_TIMEOUT, in seconds, of one kernel
   unsigned threads = 0;                  ///< ATOLL_THREADS
   machine::Schedule schedule;            ///< ATOLL_SCHEDULE

@@ -1,5 +1,5 @@
 // support: numbers of 16 bits, as code that is compiled for any host reads them. (Code compiled for a level of host
-// vectors has lanes of them: semantics/lanes.h.)
+// vectors has lanes of them: semantics/lanes/lanes.h.)
 #pragma once
 
 #include <bit>

@@ -95,7 +95,7 @@ inline constexpr SettingRow setting_rows[] = {
     // `atoll run` to its program: ATOLL_GPU when the user named none, and the directory of the driver's files.
     {Setting::chosen_gpu, "ATOLL_CHOSEN_GPU", "", ""},
     {Setting::driver, "ATOLL_DRIVER", "", ""},
-    // The directory in which processes keep their records (machine/process_record.h).
+    // The directory in which processes keep their records (machine/report/process_record.h).
     {Setting::record, "ATOLL_RECORD", "", ""},
 };
 

@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "engine/engines.h"
-#include "observe/options.h"
+#include "observe/report/options.h"
 #include "target/processor.h"
 #include "target/product.h"
 #include "tools/command_line.h"

@@ -10,7 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include "engine/engines.h"
-#include "observe/options.h"
+#include "observe/report/options.h"
 #include "support/error.h"
 #include "target/processor.h"
 #include "tools/command.h"

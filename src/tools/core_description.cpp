@@ -12,7 +12,7 @@
 #include "isa/decode.h"
 #include "isa/print.h"
 #include "library/kernel_names.h"
-#include "machine/aql.h"
+#include "machine/queue/aql.h"
 #include "object/code_object.h"
 #include "object/gpu_core.h"
 #include "support/bytes.h"

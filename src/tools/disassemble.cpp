@@ -7,7 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "assembler/disassembly.h"
+#include "assembler/disassembly/disassembly.h"
 #include "library/code_disassembly.h"
 #include "tools/code_selection.h"
 #include "tools/command.h"

@@ -14,7 +14,7 @@
 
 #include <fmt/format.h>
 
-#include "machine/process_record.h"
+#include "machine/report/process_record.h"
 
 namespace Atoll::tools {
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "assembler/disassembly.h"
+#include "assembler/disassembly/disassembly.h"
 #include "assembler/llvm_assembler.h"
 #include "object/elf_file.h"
 #include "object/link.h"

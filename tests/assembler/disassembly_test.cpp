@@ -1,6 +1,6 @@
 // Disassembly of whole files against llvm-objdump-22: kernels with calls, loops and tables, compiled for GPUs of each
 // generation, linked and not; and assembly text with what compilers don't write.
-#include "assembler/disassembly.h"
+#include "assembler/disassembly/disassembly.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

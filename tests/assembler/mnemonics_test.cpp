@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "assembler/instruction/mnemonics.h"
 #include "assembler/llvm_assembler.h"
-#include "assembler/mnemonics.h"
 #include "isa/oracle.h"
 #include "isa/subject.h"
 #include "support/llvm_processors.h"

@@ -7,14 +7,14 @@
 
 #include "compiler/driver/compile.h"
 #include "compiler/llvm/host_code.h"
-#include "engine/code_cache.h"
 #include "engine/compiled/host_code.h"
 #include "engine/compiled/jit_context.h"
 #include "engine/compiled/load_records.h"
 #include "engine/compiled/translation.h"
-#include "engine/global_wave_sync.h"
-#include "engine/hardware_register.h"
-#include "engine/matrix.h"
+#include "engine/interpreter/code_cache.h"
+#include "engine/interpreter/global_wave_sync.h"
+#include "engine/interpreter/hardware_register.h"
+#include "engine/interpreter/matrix.h"
 #include "engine/wave_runner.h"
 #include "target/processor.h"
 

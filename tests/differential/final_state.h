@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "isa/instruction.h"
-#include "machine/wave.h"
+#include "machine/wave/wave.h"
 
 namespace Atoll::test {
 

@@ -12,12 +12,12 @@
 #include <stdexcept>
 
 #include "differential/random_instruction.h"
-#include "engine/micro_op.h"
+#include "engine/interpreter/micro_op.h"
 #include "engine/vgpr_banks.h"
 #include "isa/decode.h"
-#include "machine/barrier.h"
-#include "machine/fault_guard.h"
-#include "machine/initial_state.h"
+#include "machine/report/fault_guard.h"
+#include "machine/wave/barrier.h"
+#include "machine/wave/initial_state.h"
 
 namespace Atoll::test {
 

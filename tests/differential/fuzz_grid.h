@@ -9,9 +9,9 @@
 
 #include "differential/final_state.h"
 #include "differential/random_code.h"
-#include "machine/dispatch.h"
 #include "machine/engine.h"
-#include "machine/wave.h"
+#include "machine/wave/dispatch.h"
+#include "machine/wave/wave.h"
 #include "target/target.h"
 
 namespace Atoll::test {

@@ -18,7 +18,7 @@
 
 #include "differential/fuzz_grid.h"
 #include "engine/engines.h"
-#include "engine/interpreter.h"
+#include "engine/interpreter/interpreter.h"
 #include "semantics/host_vectors.h"
 #include "support/command.h"
 #include "target/target.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <random>
 
-#include "engine/lane_memory.h"
+#include "engine/memory/lane_memory.h"
 
 namespace Atoll::test {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "engine/instruction_programs.h"
 #include "engine/wave_runner.h"
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
 
 namespace Atoll::test {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "engine/compiled/compiled_engine.h"
-#include "engine/interpreter.h"
+#include "engine/interpreter/interpreter.h"
 #include "machine/fixture.h"
 #include "machine/guest_vector.h"
 #include "support/parameter_name.h"

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "engine/coverage.h"
-#include "engine/prepare.h"
+#include "engine/interpreter/prepare.h"
 #include "engine/target_code.h"
 #include "isa/patterns.h"
 #include "isa/table.h"

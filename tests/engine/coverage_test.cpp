@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "engine/coverage.h"
-#include "engine/prepare.h"
+#include "engine/interpreter/prepare.h"
 #include "isa/decode.h"
 #include "isa/table.h"
 

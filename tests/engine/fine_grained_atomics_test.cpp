@@ -11,7 +11,7 @@
 
 #include "engine/instruction_programs.h"
 #include "engine/wave_runner.h"
-#include "machine/memory_grain.h"
+#include "machine/memory/memory_grain.h"
 
 namespace Atoll {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "engine/gfx12_5_runner.h"
-#include "engine/observation.h"
+#include "engine/interpreter/observation.h"
 #include "isa/opcode_map.h"
 
 namespace Atoll::test {

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "engine/gfx12_5_runner.h"
-#include "machine/dispatch.h"
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
+#include "machine/wave/dispatch.h"
 
 namespace Atoll::test {
 namespace {

@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 
 #include "engine/image_fixture.h"
-#include "semantics/image_format.h"
+#include "semantics/image/image_format.h"
 
 namespace Atoll::test {
 namespace {

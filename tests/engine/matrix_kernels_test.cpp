@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "engine/interpreter.h"
+#include "engine/interpreter/interpreter.h"
 #include "engine/matrix_reference.h"
 #include "machine/gpu.h"
 #include "machine/guest_vector.h"

@@ -9,7 +9,7 @@
 
 #include "engine/instruction_programs.h"
 #include "engine/wave_runner.h"
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
 
 namespace Atoll {
 namespace {

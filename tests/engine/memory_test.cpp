@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "engine/wave_runner.h"
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
 
 namespace Atoll {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/wave_runner.h"
-#include "machine/barrier.h"
+#include "machine/wave/barrier.h"
 
 namespace Atoll {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "assembler/assembler.h"
 #include "engine/engines.h"
-#include "engine/lds_limit.h"
+#include "engine/memory/lds_limit.h"
 #include "isa/decode.h"
 #include "support/tested_instructions.h"
 #include "target/processor.h"

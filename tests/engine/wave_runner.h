@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "machine/engine.h"
-#include "machine/fault_guard.h"
-#include "machine/wave.h"
+#include "machine/report/fault_guard.h"
+#include "machine/wave/wave.h"
 
 namespace Atoll::test {
 

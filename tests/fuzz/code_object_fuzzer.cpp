@@ -1,7 +1,7 @@
 // Input: an ELF file. Read as a code object, as a file that is shown, and disassembled.
 #include "object/code_object.h"
 
-#include "assembler/disassembly.h"
+#include "assembler/disassembly/disassembly.h"
 #include "fuzz/fuzzer.h"
 #include "object/elf_file.h"
 #include "object/metadata.h"

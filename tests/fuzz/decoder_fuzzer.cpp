@@ -1,5 +1,5 @@
 // Input: a processor, a wave size, and code.
-#include "assembler/disassembly.h"
+#include "assembler/disassembly/disassembly.h"
 #include "fuzz/fuzzer.h"
 #include "isa/decode.h"
 #include "isa/encode.h"

@@ -11,8 +11,8 @@
 #include <functional>
 #include <string>
 
+#include "hsa/interface/rocm_7_2.h"
 #include "hsa/kernels.h"
-#include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
 
 using namespace Atoll::test;

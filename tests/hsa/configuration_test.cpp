@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "hsa/rocm_7_2.h"
+#include "hsa/interface/rocm_7_2.h"
 #include "hsa/runtime.h"
 #include "support/command.h"
 

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <numeric>
 
-#include "hsa/rocm_7_2.h"
+#include "hsa/interface/rocm_7_2.h"
 #include "hsa/runtime.h"
 #include "support/command.h"
 

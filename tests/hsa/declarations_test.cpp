@@ -1,7 +1,7 @@
-// Atoll's own declarations of what ROCm 7.2 has added (src/hsa/rocm_7_2.h) agree with ROCm 7.2's headers, where those
-// are at hand: in build/rocm/7.2, which scripts/rocm-root makes, or in the folder that ATOLL_ROCM_HEADERS names. The
-// compiler compares: functions by declaring them twice, values and layouts by assertions made from the text of Atoll's
-// header.
+// Atoll's own declarations of what ROCm 7.2 has added (src/hsa/interface/rocm_7_2.h) agree with ROCm 7.2's headers,
+// where those are at hand: in build/rocm/7.2, which scripts/rocm-root makes, or in the folder that ATOLL_ROCM_HEADERS
+// names. The compiler compares: functions by declaring them twice, values and layouts by assertions made from the text
+// of Atoll's header.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -70,7 +70,7 @@ TEST(HsaDeclarations, AreThoseOfRocm72) {
 #include <hsa/hsa_ext_amd.h>
 #include <cstddef>
 #include <cstdint>
-#include "hsa/rocm_7_2.h"
+#include "hsa/interface/rocm_7_2.h"
 namespace own {
 #include "types.h"
 }

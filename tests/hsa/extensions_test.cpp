@@ -8,9 +8,9 @@
 #include <map>
 #include <string>
 
+#include "hsa/interface/rocm_7_2.h"
+#include "hsa/interface/rocm_7_2_extensions.h"
 #include "hsa/kernels.h"
-#include "hsa/rocm_7_2.h"
-#include "hsa/rocm_7_2_extensions.h"
 #include "hsa/runtime.h"
 
 extern "C" r_debug _amdgpu_r_debug;

@@ -8,8 +8,8 @@
 #include <string>
 #include <tuple>
 
+#include "hsa/interface/rocm_7_2.h"
 #include "hsa/kernels.h"
-#include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
 
 using namespace Atoll::test;

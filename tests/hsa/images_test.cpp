@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "hsa/rocm_7_2_extensions.h"
+#include "hsa/interface/rocm_7_2_extensions.h"
 #include "hsa/runtime.h"
 
 using namespace Atoll::test;

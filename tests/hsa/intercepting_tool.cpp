@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "hsa/api_tables.h"
+#include "hsa/interface/api_tables.h"
 
 using namespace Atoll::hsa;
 

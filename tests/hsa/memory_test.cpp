@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "hsa/access.h"
-#include "hsa/rocm_7_2.h"
+#include "hsa/interface/rocm_7_2.h"
 #include "hsa/runtime.h"
 
 using namespace Atoll::test;

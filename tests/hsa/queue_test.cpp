@@ -4,8 +4,8 @@
 #include <set>
 #include <thread>
 
+#include "hsa/interface/rocm_7_2.h"
 #include "hsa/kernels.h"
-#include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
 
 using namespace Atoll::test;

@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "hsa/interface/rocm_7_2.h"
 #include "hsa/program.h"
-#include "hsa/rocm_7_2.h"
 
 namespace Atoll::test {
 

@@ -7,10 +7,10 @@
 #include <string>
 
 #include "hsa/access.h"
+#include "hsa/interface/rocm_7_2.h"
 #include "hsa/kernels.h"
 #include "hsa/other_process.h"
 #include "hsa/program.h"
-#include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
 
 using namespace Atoll::test;

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <thread>
 
+#include "hsa/interface/rocm_7_2.h"
 #include "hsa/other_process.h"
-#include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
 
 using namespace Atoll::test;

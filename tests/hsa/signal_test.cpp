@@ -2,7 +2,7 @@
 #include <atomic>
 #include <thread>
 
-#include "hsa/rocm_7_2.h"
+#include "hsa/interface/rocm_7_2.h"
 #include "hsa/runtime.h"
 
 using namespace Atoll::test;

@@ -3,8 +3,8 @@
 #include <hsa/hsa_ext_image.h>
 #include <hsa/hsa_ven_amd_loader.h>
 
+#include "hsa/interface/rocm_7_2.h"
 #include "hsa/kernels.h"
-#include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
 
 using namespace Atoll::test;

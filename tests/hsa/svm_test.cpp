@@ -1,5 +1,5 @@
 // Attributes of shared virtual memory.
-#include "hsa/rocm_7_2.h"
+#include "hsa/interface/rocm_7_2.h"
 #include "hsa/runtime.h"
 
 using namespace Atoll::test;

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string>
 
-#include "hsa/rocm_7_2.h"
+#include "hsa/interface/rocm_7_2.h"
 #include "hsa/runtime.h"
 
 using namespace Atoll::test;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "hsa/api_tables.h"
+#include "hsa/interface/api_tables.h"
 #include "support/command.h"
 
 using namespace Atoll::test;

@@ -10,8 +10,8 @@
 #include <set>
 #include <string>
 
+#include "hsa/interface/rocm_7_2.h"
 #include "hsa/other_process.h"
-#include "hsa/rocm_7_2.h"
 #include "hsa/runtime.h"
 
 using namespace Atoll::test;

@@ -12,7 +12,7 @@
 #include <regex>
 #include <string>
 
-#include "hsa/rocm_7_2.h"
+#include "hsa/interface/rocm_7_2.h"
 
 namespace {
 

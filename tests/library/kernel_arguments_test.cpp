@@ -10,7 +10,7 @@
 #include "library/element_type.h"
 #include "library/kernel_names.h"
 #include "library/kernels.h"
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
 
 namespace Atoll::library {
 namespace {

@@ -1,5 +1,5 @@
 // The range of addresses that guest memory is in: what is taken and given back, and what the host says of the rest.
-#include "machine/address_range.h"
+#include "machine/memory/address_range.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -11,8 +11,8 @@
 #include <map>
 #include <random>
 
-#include "machine/fault_guard.h"
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
+#include "machine/report/fault_guard.h"
 
 namespace Atoll::machine {
 namespace {

@@ -1,6 +1,6 @@
 // Core files that a fault leaves: the ELF file as llvm-readelf prints it, and what is in it at the places where the
 // published structures have it, which are written out here.
-#include "machine/core_dump.h"
+#include "machine/report/core_dump.h"
 
 #include <elf.h>
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // Launches that are refused, and why.
-#include "machine/dispatch.h"
+#include "machine/wave/dispatch.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

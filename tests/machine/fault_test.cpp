@@ -1,5 +1,5 @@
 // Bad accesses of kernels: caught, described, and kept apart from the program's own signals.
-#include "machine/fault_guard.h"
+#include "machine/report/fault_guard.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

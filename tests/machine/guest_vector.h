@@ -5,7 +5,7 @@
 #include <new>
 #include <vector>
 
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
 
 namespace Atoll::test {
 

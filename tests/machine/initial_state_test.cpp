@@ -1,6 +1,6 @@
 // The registers with which waves start, for kernels that LLVM's assembler made. Each expectation is written out
 // from the user guide's tables: "SGPR Register Set Up Order", "VGPR Register Set Up Order", "Flat Scratch".
-#include "machine/initial_state.h"
+#include "machine/wave/initial_state.h"
 #include "isa/effects.h"
 
 #include <gtest/gtest.h>

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "fixture.h"
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
 
 namespace Atoll::machine {
 namespace {

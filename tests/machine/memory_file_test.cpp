@@ -1,5 +1,5 @@
 // Memory files: how private pages become a file's and private again, those of the heap included.
-#include "machine/memory_file.h"
+#include "machine/memory/memory_file.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

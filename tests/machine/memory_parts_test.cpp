@@ -1,11 +1,11 @@
 // Memory of several GPUs: what of it each may touch.
-#include "machine/memory_parts.h"
+#include "machine/memory/memory_parts.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
 
 namespace Atoll::machine {
 namespace {

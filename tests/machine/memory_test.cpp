@@ -1,5 +1,5 @@
 // Guest memory: what the host's kernel says about it, and who owns what.
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "machine/fault_guard.h"
+#include "machine/report/fault_guard.h"
 
 namespace Atoll::machine {
 namespace {

@@ -1,5 +1,5 @@
 // Many small allocations within few of the host's mappings.
-#include "machine/packed_pages.h"
+#include "machine/memory/packed_pages.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -10,8 +10,8 @@
 #include <set>
 #include <string>
 
-#include "machine/fault_guard.h"
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
+#include "machine/report/fault_guard.h"
 
 namespace Atoll::machine {
 namespace {

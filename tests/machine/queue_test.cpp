@@ -1,5 +1,5 @@
 // AQL queues: packets of every type, what starts when, and what becomes of a queue whose packet fails.
-#include "machine/queue.h"
+#include "machine/queue/queue.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "fixture.h"
-#include "machine/signal.h"
+#include "machine/queue/signal.h"
 
 namespace Atoll::machine {
 namespace {

@@ -1,6 +1,6 @@
 // Work-groups on host threads: barriers, work-groups that wait for each other, and dispatches that must be stopped.
 // Waves keep where they are in their program counter, as real ones do.
-#include "machine/scheduler.h"
+#include "machine/schedule/scheduler.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 
 #include "fixture.h"
 #include "machine/clock.h"
-#include "machine/signal.h"
+#include "machine/queue/signal.h"
 #include "on_one_processor.h"
 
 namespace Atoll::machine {

@@ -1,5 +1,5 @@
 // Signals: arithmetic, and threads that wait for each other.
-#include "machine/signal.h"
+#include "machine/queue/signal.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "machine/signal_watch.h"
+#include "machine/queue/signal_watch.h"
 
 namespace Atoll::machine {
 namespace {

@@ -1,5 +1,5 @@
 // On which processors a worker may wake, as the kernel tells it.
-#include "machine/worker.h"
+#include "machine/schedule/worker.h"
 
 #include <gtest/gtest.h>
 #include <pthread.h>

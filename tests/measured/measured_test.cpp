@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "engine/wave_runner.h"
-#include "machine/wave.h"
+#include "machine/wave/wave.h"
 #include "measured/measured_table.h"
 
 namespace Atoll::test {

@@ -1,7 +1,7 @@
 // What an observer is told of accesses: addresses are worked out here from the instruction's definition.
 #include <numeric>
 
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
 #include "observe/recorder.h"
 
 namespace Atoll::test {

@@ -1,7 +1,7 @@
 // The books of allocations: bounds to the byte, and what is remembered of freed memory.
 #include <gtest/gtest.h>
 
-#include "observe/allocations.h"
+#include "observe/shadow/allocations.h"
 
 namespace Atoll::test {
 namespace {

@@ -1,5 +1,5 @@
 // What an observer is told besides accesses, and that one that wants nothing is told nothing of instructions.
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
 #include "observe/recorder.h"
 
 namespace Atoll::test {

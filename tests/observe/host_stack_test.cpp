@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "observe/host_stack.h"
+#include "observe/report/host_stack.h"
 
 extern "C" void allocates(const std::function<void()>& allocate);
 extern "C" void creates_a_stream(const std::function<void()>& allocate);

@@ -1,5 +1,5 @@
 // What an observer is told of loads and stores of images: the elements that there are.
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
 #include "observe/recorder.h"
 
 namespace Atoll::test {

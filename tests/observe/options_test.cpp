@@ -1,9 +1,9 @@
 // What `--check` and its like say, and files of suppressions.
 #include <gtest/gtest.h>
 
-#include "observe/findings.h"
-#include "observe/options.h"
-#include "observe/suppressions.h"
+#include "observe/report/findings.h"
+#include "observe/report/options.h"
+#include "observe/report/suppressions.h"
 
 namespace Atoll::test {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
 #include "observe/checkers.h"
 #include "observe/recorder.h"
 

@@ -1,12 +1,12 @@
 // The line about a kernel that takes long to check.
-#include "observe/progress.h"
+#include "observe/report/progress.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "machine/dispatch.h"
+#include "machine/wave/dispatch.h"
 
 namespace Atoll::test {
 namespace {

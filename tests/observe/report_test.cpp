@@ -7,8 +7,8 @@
 #include <cctype>
 #include <filesystem>
 
-#include "observe/finding.h"
-#include "observe/report_file.h"
+#include "observe/report/finding.h"
+#include "observe/report/report_file.h"
 #include "support/command.h"
 
 namespace Atoll::test {

@@ -1,5 +1,5 @@
 // What the init checker keeps of memory.
-#include "observe/shadow_memory.h"
+#include "observe/shadow/shadow_memory.h"
 
 #include <algorithm>
 #include <vector>

@@ -1,5 +1,5 @@
 // What threads keep, when they end: programs may launch kernels after that, from destructors of static objects.
-#include "observe/thread_slots.h"
+#include "observe/race/thread_slots.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

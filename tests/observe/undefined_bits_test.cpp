@@ -1,7 +1,7 @@
 // Which bits of a result are undefined, against what becomes of it when the undefined bits of the sources are tried out
 // one by one, by the host's own arithmetic: a bit that varies must be undefined, and for operations bit by bit no
 // other.
-#include "observe/undefined_bits.h"
+#include "observe/shadow/undefined_bits.h"
 
 #include <array>
 #include <bit>

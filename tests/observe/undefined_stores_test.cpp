@@ -1,5 +1,5 @@
 // observe: where kernels have stored what nobody has written.
-#include "observe/undefined_stores.h"
+#include "observe/shadow/undefined_stores.h"
 
 #include <gtest/gtest.h>
 

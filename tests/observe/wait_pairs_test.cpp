@@ -15,7 +15,7 @@
 #include "isa/decode.h"
 #include "isa/print.h"
 #include "object/elf_file.h"
-#include "observe/wait_paths.h"
+#include "observe/wait/wait_paths.h"
 #include "target/target.h"
 
 namespace Atoll::test {

@@ -1,6 +1,6 @@
 // What --check=wait knows of a wave by the number of its path: the same whether code is told instruction by instruction
 // or in blocks, and as few numbers as there is to know.
-#include "observe/wait_paths.h"
+#include "observe/wait/wait_paths.h"
 
 #include <gtest/gtest.h>
 

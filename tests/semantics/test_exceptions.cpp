@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "isa/table.h"
-#include "semantics/exceptions.h"
+#include "semantics/float/exceptions.h"
 
 namespace Atoll::semantics::test {
 namespace {

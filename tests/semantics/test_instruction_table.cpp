@@ -10,11 +10,11 @@
 
 #include "isa/opcode_map.h"
 #include "isa/table.h"
-#include "semantics/matrix.h"
-#include "semantics/memory_access.h"
+#include "semantics/matrix/matrix.h"
+#include "semantics/matrix/wave_matrix.h"
+#include "semantics/memory/memory_access.h"
 #include "semantics/registry.h"
-#include "semantics/scalar_float.h"
-#include "semantics/wave_matrix.h"
+#include "semantics/scalar/scalar_float.h"
 
 namespace Atoll::semantics::test {
 namespace {

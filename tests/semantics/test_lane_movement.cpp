@@ -5,7 +5,7 @@
 #include <functional>
 #include <random>
 
-#include "semantics/lane_movement.h"
+#include "semantics/lanes/lane_movement.h"
 
 namespace Atoll::semantics::test {
 namespace {

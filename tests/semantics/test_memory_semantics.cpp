@@ -7,9 +7,9 @@
 #include <limits>
 #include <random>
 
-#include "semantics/atomic.h"
-#include "semantics/buffer_format.h"
-#include "semantics/memory_access.h"
+#include "semantics/memory/atomic.h"
+#include "semantics/memory/buffer_format.h"
+#include "semantics/memory/memory_access.h"
 
 namespace Atoll::semantics::test {
 namespace {

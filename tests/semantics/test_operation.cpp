@@ -17,7 +17,7 @@
 #include "isa/element_type.h"
 #include "isa/table.h"
 #include "semantics/registry.h"
-#include "semantics/scalar_float.h"
+#include "semantics/scalar/scalar_float.h"
 
 namespace Atoll::semantics::test {
 namespace {

@@ -20,7 +20,7 @@
 #include "isa/table.h"
 #include "semantics/guide.h"
 #include "semantics/note_function.h"
-#include "semantics/scalar_float.h"
+#include "semantics/scalar/scalar_float.h"
 
 namespace Atoll::semantics::test {
 namespace {
@@ -278,7 +278,7 @@ struct Subject {
 };
 void PrintTo(const Subject& subject, std::ostream* out) { *out << subject.guide << " " << subject.processor; }
 
-/// Which GFX11.7, whose guide is not published, has otherwise than GFX12 (semantics/scalar_float.cpp).
+/// Which GFX11.7, whose guide is not published, has otherwise than GFX12 (semantics/scalar/scalar_float.cpp).
 bool is_scalar_min_or_max(Opcode opcode) {
   return opcode == Opcode::s_min_f32 || opcode == Opcode::s_max_f32 || opcode == Opcode::s_min_f16 ||
          opcode == Opcode::s_max_f16;

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "semantics/note_function.h"
-#include "semantics/scalar_float.h"
+#include "semantics/scalar/scalar_float.h"
 
 namespace Atoll::semantics::test {
 namespace {

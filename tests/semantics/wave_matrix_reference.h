@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "isa/table.h"
-#include "semantics/wave_matrix.h"
+#include "semantics/matrix/wave_matrix.h"
 
 namespace Atoll::semantics::test {
 

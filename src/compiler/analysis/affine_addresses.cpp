@@ -5,8 +5,8 @@
 #include <bit>
 
 #include "compiler/analysis/varying_masks.h"
-#include "engine/prepare.h"
-#include "engine/vector.h"
+#include "engine/interpreter/prepare.h"
+#include "engine/interpreter/vector.h"
 
 namespace Atoll::compiler {
 

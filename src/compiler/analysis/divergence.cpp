@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "compiler/analysis/mask_dataflow.h"
-#include "engine/prepare.h"
+#include "engine/interpreter/prepare.h"
 
 namespace Atoll::compiler {
 

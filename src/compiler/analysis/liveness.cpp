@@ -9,12 +9,12 @@
 #include "compiler/lowering/valu_lowering.h"
 #include "compiler/memory/chunk_memory.h"
 #include "engine/compiled/code_mode.h"
-#include "engine/prepare.h"
-#include "engine/vector.h"
+#include "engine/interpreter/prepare.h"
+#include "engine/interpreter/vector.h"
 #include "isa/immediate_names.h"
 #include "isa/table.h"
-#include "semantics/matrix.h"
-#include "semantics/memory_access.h"
+#include "semantics/matrix/matrix.h"
+#include "semantics/memory/memory_access.h"
 
 namespace Atoll::compiler {
 

@@ -9,7 +9,7 @@
 #include "compiler/lowering/salu_lowering.h"
 #include "compiler/memory/chunk_memory.h"
 #include "compiler/memory/scalar_memory.h"
-#include "engine/prepare.h"
+#include "engine/interpreter/prepare.h"
 #include "isa/table.h"
 
 namespace Atoll::compiler {

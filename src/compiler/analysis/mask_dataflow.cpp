@@ -3,8 +3,8 @@
 
 #include "compiler/lowering/salu_lowering.h"
 #include "compiler/memory/scalar_memory.h"
-#include "engine/prepare.h"
-#include "engine/vector.h"
+#include "engine/interpreter/prepare.h"
+#include "engine/interpreter/vector.h"
 #include "isa/table.h"
 
 namespace Atoll::compiler {

@@ -1,8 +1,8 @@
 // compiler: operands of memory instructions (memory_operands.h).
 #include "compiler/analysis/memory_operands.h"
 
-#include "engine/prepare.h"
-#include "semantics/memory_access.h"
+#include "engine/interpreter/prepare.h"
+#include "semantics/memory/memory_access.h"
 
 namespace Atoll::compiler {
 

@@ -12,7 +12,7 @@
 
 #include "compiler/analysis/liveness.h"
 #include "engine/compiled/control_flow.h"
-#include "machine/undefined_registers.h"
+#include "machine/wave/undefined_registers.h"
 
 namespace Atoll::compiler {
 

@@ -9,7 +9,7 @@
 #include "compiler/analysis/memory_operands.h"
 #include "compiler/lowering/salu_lowering.h"
 #include "compiler/lowering/valu_lowering.h"
-#include "engine/prepare.h"
+#include "engine/interpreter/prepare.h"
 
 namespace Atoll::compiler {
 

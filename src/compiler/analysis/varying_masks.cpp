@@ -5,8 +5,8 @@
 #include "compiler/lowering/valu_lowering.h"
 #include "compiler/memory/chunk_memory.h"
 #include "compiler/memory/scalar_memory.h"
-#include "engine/prepare.h"
-#include "engine/vector.h"
+#include "engine/interpreter/prepare.h"
+#include "engine/interpreter/vector.h"
 #include "isa/table.h"
 
 namespace Atoll::compiler {

@@ -15,9 +15,9 @@
 #include <fmt/format.h>
 
 #include "compiler/driver/compile.h"
-#include "machine/dispatch.h"
 #include "machine/loader.h"
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
+#include "machine/wave/dispatch.h"
 #include "object/bundle.h"
 #include "support/mapped_file.h"
 

@@ -1,7 +1,7 @@
 // compiler: denormals that are flushed twice.
 //
 // In a mode without denormals of f32 (that of GFX6 to GFX8, and of what is compiled to flush them elsewhere) each
-// instruction flushes what it reads and what it writes (semantics/float_mode.h). What it reads is most often what
+// instruction flushes what it reads and what it writes (semantics/float/float_mode.h). What it reads is most often what
 // another one has written. LLVM does not see that flushing that again changes nothing.
 #pragma once
 

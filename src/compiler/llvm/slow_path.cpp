@@ -11,7 +11,7 @@
 
 #include "compiler/llvm/check_sinking.h"
 #include "compiler/llvm/slow_path_marker.h"
-#include "semantics/lanes.h"
+#include "semantics/lanes/lanes.h"
 #include "semantics/registry.h"
 
 namespace Atoll::compiler {

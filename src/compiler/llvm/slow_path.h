@@ -1,4 +1,4 @@
-// compiler: operations that do something else in few lanes (semantics/rare_lanes.h), NaNs most of all.
+// compiler: operations that do something else in few lanes (semantics/lanes/rare_lanes.h), NaNs most of all.
 //
 // First, the calls by which the bitcode asks become calls of functions of values, which stand for the operation's
 // result and vanish in the end: so LLVM sees no branches and optimises what is between them as if there were no such

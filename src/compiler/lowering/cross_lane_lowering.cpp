@@ -3,9 +3,9 @@
 
 #include <llvm/IR/Intrinsics.h>
 
-#include "engine/hardware_register.h"
-#include "engine/prepare.h"
-#include "machine/dispatch.h"
+#include "engine/interpreter/hardware_register.h"
+#include "engine/interpreter/prepare.h"
+#include "machine/wave/dispatch.h"
 
 namespace Atoll::compiler {
 

@@ -5,7 +5,7 @@
 
 #include <llvm/IR/MDBuilder.h>
 
-#include "machine/undefined_registers.h"
+#include "machine/wave/undefined_registers.h"
 
 namespace Atoll::compiler {
 

@@ -1,4 +1,4 @@
-// compiler: looks at whether registers are defined, for one who follows that (machine/undefined_registers.h).
+// compiler: looks at whether registers are defined, for one who follows that (machine/wave/undefined_registers.h).
 //
 // Before each stretch of a block (analysis/stretches.h) the code looks at whether what the stretch reads is defined.
 // If not, the wave leaves, and the interpreter goes on, which tells of each instruction, so that the observer follows

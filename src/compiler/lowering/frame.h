@@ -11,10 +11,10 @@
 
 #include "engine/compiled/code_mode.h"
 #include "engine/compiled/jit_context.h"
-#include "engine/micro_op.h"
+#include "engine/interpreter/micro_op.h"
 #include "isa/effects.h"
-#include "machine/wave.h"
-#include "semantics/lanes.h"
+#include "machine/wave/wave.h"
+#include "semantics/lanes/lanes.h"
 #include "target/target.h"
 
 namespace Atoll::compiler {

@@ -6,7 +6,7 @@
 #include "compiler/memory/guest_bounds.h"
 #include "compiler/memory/odd_accesses.h"
 #include "compiler/memory/scalar_memory.h"
-#include "engine/prepare.h"
+#include "engine/interpreter/prepare.h"
 #include "isa/table.h"
 
 namespace Atoll::compiler {

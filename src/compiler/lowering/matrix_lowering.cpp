@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "engine/deep_matrix.h"
-#include "engine/prepare.h"
+#include "engine/interpreter/deep_matrix.h"
+#include "engine/interpreter/prepare.h"
 #include "isa/table.h"
-#include "semantics/matrix.h"
-#include "semantics/wave_matrix.h"
+#include "semantics/matrix/matrix.h"
+#include "semantics/matrix/wave_matrix.h"
 
 namespace Atoll::compiler {
 

@@ -1,4 +1,4 @@
-// compiler: matrix instructions, which the engine executes for whole waves (engine/matrix.h).
+// compiler: matrix instructions, which the engine executes for whole waves (engine/interpreter/matrix.h).
 //
 // They are part of a region like stores that are deferred (deferred_stores.h): after its loop, from the rows of the
 // wave. Kernels sum up in a few sets of registers in turn and load what comes next in between; so, where their order

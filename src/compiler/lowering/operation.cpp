@@ -15,7 +15,7 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
-#include "semantics/float_mode.h"
+#include "semantics/float/float_mode.h"
 #include "semantics/modifiers.h"
 
 namespace Atoll::compiler {

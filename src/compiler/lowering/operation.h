@@ -16,8 +16,8 @@
 
 #include "compiler/lowering/semantics_bitcode.h"
 #include "isa/instruction.h"
-#include "semantics/atomic.h"
-#include "semantics/lanes.h"
+#include "semantics/lanes/lanes.h"
+#include "semantics/memory/atomic.h"
 #include "semantics/registry.h"
 
 namespace Atoll::compiler {

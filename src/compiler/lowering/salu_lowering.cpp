@@ -1,7 +1,7 @@
 // compiler: scalar instructions as IR (salu_lowering.h).
 #include "compiler/lowering/salu_lowering.h"
 
-#include "engine/prepare.h"
+#include "engine/interpreter/prepare.h"
 #include "isa/table.h"
 
 namespace Atoll::compiler {

@@ -6,7 +6,7 @@
 #include "compiler/analysis/liveness.h"
 #include "compiler/lowering/frame.h"
 #include "isa/table.h"
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
 
 namespace Atoll::compiler {
 

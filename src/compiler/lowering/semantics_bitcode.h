@@ -22,7 +22,8 @@ class SemanticsBitcode {
   llvm::Function* vector_function(isa::Opcode opcode, target::Generation generation);
   llvm::Function* scalar_function(isa::Opcode opcode);
 
-  /// A function of semantics/modifiers.h or float_mode.h, which works on one chunk, too, or of semantics/atomic.h.
+  /// A function of semantics/modifiers.h or float_mode.h, which works on one chunk, too, or of
+  /// semantics/memory/atomic.h.
   llvm::Function* function(llvm::StringRef name);
 
   llvm::Module& module() { return *module_; }

@@ -28,10 +28,10 @@
 #include "compiler/memory/guest_bounds.h"
 #include "compiler/memory/odd_accesses.h"
 #include "compiler/memory/scalar_memory.h"
-#include "engine/hardware_register.h"
-#include "engine/prepare.h"
+#include "engine/interpreter/hardware_register.h"
+#include "engine/interpreter/prepare.h"
 #include "isa/table.h"
-#include "machine/barrier.h"
+#include "machine/wave/barrier.h"
 
 namespace Atoll::compiler {
 

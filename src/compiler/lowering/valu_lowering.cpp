@@ -7,8 +7,8 @@
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include "compiler/analysis/varying_masks.h"
-#include "engine/prepare.h"
-#include "engine/vector.h"
+#include "engine/interpreter/prepare.h"
+#include "engine/interpreter/vector.h"
 #include "isa/table.h"
 #include "semantics/modifiers.h"
 

@@ -8,7 +8,7 @@
 #include "compiler/lowering/chunk_state.h"
 #include "compiler/lowering/operation.h"
 #include "isa/instruction.h"
-#include "semantics/lane_movement.h"
+#include "semantics/lanes/lane_movement.h"
 #include "semantics/registry.h"
 
 namespace Atoll::compiler {

@@ -6,8 +6,8 @@
 #include "compiler/lowering/phi.h"
 #include "compiler/memory/guest_bounds.h"
 #include "compiler/memory/raw_buffers.h"
-#include "engine/buffer_resource.h"
-#include "engine/prepare.h"
+#include "engine/interpreter/prepare.h"
+#include "engine/memory/buffer_resource.h"
 
 namespace Atoll::compiler {
 

@@ -3,7 +3,7 @@
 // Without an index, an element is at the offsets' sum, and inside if it ends where the buffer does or before; of one of
 // several dwords, those are accessed that are inside. With an index, it is in a record, and inside if there is such a
 // record; on GFX8, if it ends where the buffer does or before. Lanes with 64-bit offsets are anywhere. What is outside
-// reads as 0 and is not written (engine/buffer.cpp says where that comes from).
+// reads as 0 and is not written (engine/memory/buffer.cpp says where that comes from).
 #pragma once
 
 #include "compiler/memory/space_memory.h"

@@ -3,7 +3,7 @@
 
 #include "compiler/llvm/unused_loads.h"
 #include "compiler/memory/guest_bounds.h"
-#include "engine/lds_limit.h"
+#include "engine/memory/lds_limit.h"
 
 namespace Atoll::compiler {
 

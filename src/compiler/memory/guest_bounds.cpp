@@ -1,7 +1,7 @@
 // compiler: whether addresses are of what the GPU may touch (guest_bounds.h).
 #include "compiler/memory/guest_bounds.h"
 
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
 
 namespace Atoll::compiler {
 

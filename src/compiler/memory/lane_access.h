@@ -18,7 +18,7 @@
 #include "compiler/lowering/chunk_state.h"
 #include "compiler/lowering/operation.h"
 #include "isa/instruction.h"
-#include "semantics/memory_access.h"
+#include "semantics/memory/memory_access.h"
 
 namespace Atoll::compiler {
 

@@ -1,8 +1,8 @@
 // compiler: atomics on LDS of one chunk of lanes (lds_memory.h).
 //
 // LDS belongs to a work-group, which has one host thread at a time: an atomic there is a load, what it computes
-// (semantics/atomic.h), and a store, for one lane after the other. Where all lanes are active and inside, as in most
-// code, that is written out for each; otherwise a loop over the lanes does it.
+// (semantics/memory/atomic.h), and a store, for one lane after the other. Where all lanes are active and inside, as in
+// most code, that is written out for each; otherwise a loop over the lanes does it.
 #include "compiler/memory/lds_memory.h"
 
 #include <llvm/IR/Intrinsics.h>

@@ -6,7 +6,7 @@
 #include <llvm/IR/Value.h>
 
 #include "compiler/analysis/memory_operands.h"
-#include "semantics/memory_access.h"
+#include "semantics/memory/memory_access.h"
 
 namespace Atoll::compiler {
 

@@ -1,7 +1,7 @@
 // compiler: buffers other than scratch (raw_buffers.h).
 #include "compiler/memory/raw_buffers.h"
 
-#include "engine/buffer_resource.h"
+#include "engine/memory/buffer_resource.h"
 
 namespace Atoll::compiler {
 

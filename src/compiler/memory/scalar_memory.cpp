@@ -3,10 +3,10 @@
 
 #include "compiler/memory/guest_bounds.h"
 #include "compiler/memory/odd_accesses.h"
-#include "engine/prepare.h"
-#include "engine/scalar_offset.h"
+#include "engine/interpreter/prepare.h"
+#include "engine/interpreter/scalar_offset.h"
 #include "isa/table.h"
-#include "semantics/memory_access.h"
+#include "semantics/memory/memory_access.h"
 
 namespace Atoll::compiler {
 

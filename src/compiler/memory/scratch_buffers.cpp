@@ -5,8 +5,8 @@
 
 #include <llvm/IR/Module.h>
 
-#include "engine/buffer_resource.h"
-#include "engine/prepare.h"
+#include "engine/interpreter/prepare.h"
+#include "engine/memory/buffer_resource.h"
 
 namespace Atoll::compiler {
 

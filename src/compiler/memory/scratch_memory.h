@@ -1,6 +1,6 @@
 // compiler: scratch, by its own instructions or as a buffer (scratch_buffers.h).
 //
-// Scratch is swizzled: dword n of all lanes lies together (engine/global_memory.cpp), so lanes that use the same
+// Scratch is swizzled: dword n of all lanes lies together (engine/memory/global_memory.cpp), so lanes that use the same
 // private address, as they do for spilled registers and local variables, use neighbouring dwords. Whatever else there
 // is, the engine does.
 #pragma once

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "engine/fine_grained_atomics.h"
+#include "engine/memory/fine_grained_atomics.h"
 
 namespace Atoll::compiler {
 

@@ -3,9 +3,9 @@
 
 #include <cstring>
 
-#include "engine/fine_grained_atomics.h"
-#include "engine/lane_scratch.h"
-#include "machine/memory.h"
+#include "engine/memory/fine_grained_atomics.h"
+#include "engine/memory/lane_scratch.h"
+#include "machine/memory/memory.h"
 
 namespace Atoll::engine {
 

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "engine/lane_memory.h"
+#include "engine/memory/lane_memory.h"
 
 namespace Atoll::engine {
 

@@ -4,11 +4,11 @@
 
 #include <cstdint>
 
-#include "engine/hardware_register.h"
+#include "engine/interpreter/hardware_register.h"
 #include "engine/vgpr_banks.h"
 #include "isa/instruction.h"
-#include "machine/wave.h"
-#include "semantics/lanes.h"
+#include "machine/wave/wave.h"
+#include "semantics/lanes/lanes.h"
 
 namespace Atoll::engine {
 

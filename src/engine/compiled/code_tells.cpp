@@ -1,10 +1,10 @@
 // engine/compiled: see code_tells.h.
 #include "engine/compiled/code_tells.h"
 
-#include "engine/observation.h"
+#include "engine/interpreter/observation.h"
 #include "isa/effects.h"
 #include "isa/table.h"
-#include "semantics/memory_access.h"
+#include "semantics/memory/memory_access.h"
 
 namespace Atoll::engine {
 

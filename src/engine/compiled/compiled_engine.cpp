@@ -6,13 +6,13 @@
 #include <string_view>
 #include <utility>
 
-#include "engine/code_cache.h"
 #include "engine/compiled/translations.h"
-#include "engine/global_wave_sync.h"
-#include "engine/interpreter.h"
-#include "engine/register_index.h"
-#include "machine/dispatch.h"
-#include "machine/fault_guard.h"
+#include "engine/interpreter/code_cache.h"
+#include "engine/interpreter/global_wave_sync.h"
+#include "engine/interpreter/interpreter.h"
+#include "engine/interpreter/register_index.h"
+#include "machine/report/fault_guard.h"
+#include "machine/wave/dispatch.h"
 #include "support/environment.h"
 
 namespace Atoll::engine {

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "engine/hardware_register.h"
+#include "engine/interpreter/hardware_register.h"
 #include "engine/target_code.h"
 #include "isa/effects.h"
 #include "isa/table.h"

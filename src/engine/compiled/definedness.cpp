@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "machine/undefined_registers.h"
-#include "machine/wave.h"
+#include "machine/wave/undefined_registers.h"
+#include "machine/wave/wave.h"
 
 namespace Atoll::engine {
 

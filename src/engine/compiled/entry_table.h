@@ -12,9 +12,9 @@
 #include <mutex>
 #include <vector>
 
-#include "engine/code_cache.h"
 #include "engine/compiled/code_mode.h"
 #include "engine/compiled/jit_context.h"
+#include "engine/interpreter/code_cache.h"
 #include "machine/engine.h"
 
 namespace Atoll::engine {

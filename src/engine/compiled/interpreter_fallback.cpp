@@ -1,7 +1,7 @@
 // engine/compiled: interpreter fallbacks (interpreter_fallback.h).
 #include "engine/compiled/interpreter_fallback.h"
 
-#include "engine/observation.h"
+#include "engine/interpreter/observation.h"
 
 namespace Atoll::engine {
 

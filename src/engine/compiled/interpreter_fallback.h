@@ -8,8 +8,8 @@
 #include <deque>
 #include <memory>
 
-#include "engine/code_cache.h"
-#include "engine/micro_op.h"
+#include "engine/interpreter/code_cache.h"
+#include "engine/interpreter/micro_op.h"
 
 namespace Atoll::engine {
 

@@ -8,7 +8,7 @@
 #include "engine/compiled/load_records.h"
 #include "engine/compiled/odd_access.h"
 #include "engine/compiled/paths.h"
-#include "engine/micro_op.h"
+#include "engine/interpreter/micro_op.h"
 
 namespace Atoll::engine {
 

@@ -6,9 +6,9 @@
 #include <cstring>
 #include <utility>
 
-#include "engine/micro_op.h"
+#include "engine/interpreter/micro_op.h"
 #include "machine/observer.h"
-#include "machine/wave.h"
+#include "machine/wave/wave.h"
 
 namespace Atoll::engine {
 

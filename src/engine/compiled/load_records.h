@@ -13,7 +13,7 @@
 #include <cstdint>
 
 #include "engine/compiled/odd_access.h"
-#include "engine/lane_memory.h"
+#include "engine/memory/lane_memory.h"
 
 namespace Atoll::machine {
 struct Wave;

@@ -5,13 +5,13 @@
 #include <utility>
 
 #include "engine/compiled/load_records.h"
-#include "engine/lane_memory.h"
-#include "engine/lane_scratch.h"
-#include "engine/micro_op.h"
-#include "engine/observation.h"
-#include "machine/memory.h"
+#include "engine/interpreter/micro_op.h"
+#include "engine/interpreter/observation.h"
+#include "engine/memory/lane_memory.h"
+#include "engine/memory/lane_scratch.h"
+#include "machine/memory/memory.h"
 #include "machine/observer.h"
-#include "machine/undefined_registers.h"
+#include "machine/wave/undefined_registers.h"
 
 namespace Atoll::engine {
 

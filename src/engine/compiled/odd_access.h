@@ -13,7 +13,7 @@
 
 #include <cstdint>
 
-#include "semantics/lanes.h"
+#include "semantics/lanes/lanes.h"
 
 namespace Atoll::machine {
 struct Dispatch;

@@ -1,7 +1,7 @@
 // engine/compiled: see paths.h.
 #include "engine/compiled/paths.h"
 
-#include "engine/observation.h"
+#include "engine/interpreter/observation.h"
 
 namespace Atoll::engine {
 

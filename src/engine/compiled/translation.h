@@ -11,7 +11,7 @@
 
 #include "engine/compiled/control_flow.h"
 #include "semantics/host_vectors.h"
-#include "semantics/lanes.h"
+#include "semantics/lanes/lanes.h"
 #include "support/error.h"
 
 namespace Atoll::engine {

@@ -7,13 +7,13 @@
 #include <span>
 
 #include "engine/compiled/control_flow.h"
-#include "engine/hardware_register.h"
-#include "engine/matrix.h"
+#include "engine/interpreter/hardware_register.h"
+#include "engine/interpreter/matrix.h"
 #include "engine/target_code.h"
 #include "machine/clock.h"
-#include "machine/dispatch.h"
 #include "machine/gpu.h"
 #include "machine/loader.h"
+#include "machine/wave/dispatch.h"
 
 namespace Atoll::engine {
 

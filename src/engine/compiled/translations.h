@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "engine/code_cache.h"
 #include "engine/compiled/compilations.h"
 #include "engine/compiled/entry_table.h"
 #include "engine/compiled/interpreter_fallback.h"
+#include "engine/interpreter/code_cache.h"
 #include "machine/engine.h"
 
 namespace Atoll::machine {

@@ -1,0 +1,49 @@
+// machine: who is told when a signal changes.
+//
+// Signals hash into buckets by their addresses. Who sleeps until a signal changes is in its bucket's list; who changes
+// it looks there, which is one atomic operation when the list is empty, and wakes those alone that watch this signal.
+// So neither depends on how many threads wait for other signals. A bucket's number is also the event that a kernel's
+// interrupt names.
+#pragma once
+
+#include <cstdint>
+
+#include "machine/queue/aql.h"
+#include "machine/queue/event_count.h"
+
+namespace Atoll::machine {
+
+/// Notifies an event count of each change of a signal. The signal is known by its address and not looked at.
+class SignalWatch {
+ public:
+  SignalWatch() = default;
+  SignalWatch(const aql::Signal& signal, EventCount& told) { start(signal, told); }
+  SignalWatch(const SignalWatch&) = delete;
+  SignalWatch& operator=(const SignalWatch&) = delete;
+  ~SignalWatch() { stop(); }
+
+  /// Watches this signal, and no other any more. What has changed before is not told.
+  void start(const aql::Signal& signal, EventCount& told);
+  void stop();
+
+ private:
+  friend class WatchBucket;
+
+  const aql::Signal* signal_ = nullptr;  ///< null: none
+  EventCount* told_ = nullptr;
+  SignalWatch *next_ = nullptr, *previous_ = nullptr;  ///< in the bucket
+};
+
+/// Tells those who watch a signal: call after changing it.
+void tell_watchers(const aql::Signal& signal);
+
+/// What `event_id` of a signal is to be: never 0.
+uint32_t event_id_of(const aql::Signal& signal);
+/// A kernel has sent an interrupt, as it does after it has changed a signal that has an event mailbox; it names the
+/// signal's event, or something else: then all are told.
+void tell_watchers_of_event(uint32_t event_id);
+
+/// In the child of a fork, which has none of the threads that watched: nobody watches.
+void forget_watches();
+
+}  // namespace Atoll::machine

@@ -1,0 +1,13 @@
+// machine: from a faulted wave to the words in which its user is told.
+#pragma once
+
+#include "machine/wave/dispatch.h"
+#include "machine/wave/wave.h"
+
+namespace Atoll::machine {
+
+/// Everything that can be said about the fault of `wave`, whose registers are still as the faulting instruction found
+/// them. Slow: decodes, looks up symbols and reads DWARF.
+FaultReport report_fault(const Wave& wave);
+
+}  // namespace Atoll::machine

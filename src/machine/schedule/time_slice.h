@@ -1,0 +1,74 @@
+// machine: a time slice, which is what one of the scheduler's threads runs of one dispatch before it looks for other
+// work (scheduler.h).
+//
+// It has the work-groups that the thread has taken from the dispatch, and the one of them that runs. scheduler.cpp says
+// which these are; time_slice.cpp runs their waves.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "machine/schedule/scheduler.h"
+#include "machine/wave/resident_group.h"
+
+namespace Atoll::machine {
+
+/// Instructions that a wave runs before the next does, where it is not known yet how long they take.
+constexpr uint64_t least_budget = 1024;
+/// How long a dispatch runs before other threads are woken for it, which costs as much as it can save by then. One that
+/// is known to take longer is offered to them as it begins.
+constexpr uint64_t offer_after_ns = 25'000;
+
+/// What one thread runs of one dispatch, and how far it is.
+struct Scheduler::TimeSlice {
+  const std::shared_ptr<Dispatch>& dispatch;
+  const std::function<bool()>& more_to_begin;
+  uint64_t start, end, offer_at, now;
+
+  uint64_t taken = 0, taken_end = 0;           ///< work-groups taken from the dispatch and not begun yet
+  uint64_t group_ns = 0;                       ///< what a work-group takes about; 0: unknown
+  uint64_t batch = 0, batch_begun_ns = 0;      ///< how many were taken last, and when, where that is unknown
+  uint64_t clock = 0, poll_at = least_budget;  ///< instructions run, with what waves count; and when to poll
+  uint64_t budget = least_budget;              ///< of a wave
+
+  std::unique_ptr<ResidentGroup> resident{};      ///< prepared for the dispatch: the work-group that runs, or will
+  bool is_resumed = false;                        ///< it had been set aside
+  bool has_progressed = false;                    ///< since it began or was resumed
+  bool saw_waiting = false;                       ///< a wave that seems to wait
+  bool is_half_way = false;                       ///< it has begun, and neither ended nor been set aside
+  size_t next_wave = 0;                           ///< of the round
+  Wave* wave = nullptr;                           ///< that ran last
+  bool all_wait = true, all_seem_to_wait = true;  ///< the waves that ran in this round
+
+  // A deterministic schedule (schedule.h) sets the order of the waves in a round and the instructions of each. All of
+  // them have begun. Null: in the order of their numbers, by `budget`.
+  const size_t* order = nullptr;
+  const uint64_t* budgets = nullptr;
+
+  // Of work-groups that ended, not yet counted in the dispatch.
+  uint64_t ended = 0, waves = 0;
+  InstructionCount instructions{};
+
+  void begin_round() {
+    next_wave = 0;
+    wave = resident->group.waves.data();
+    all_wait = all_seem_to_wait = true;
+  }
+  void begin_taken() {
+    resident->begin(taken);  // may find that memory is out
+    ++taken;
+    is_half_way = true;
+    is_resumed = has_progressed = false;
+    begin_round();
+  }
+  void count_group() {
+    is_half_way = false;
+    if (resident->group.cluster != nullptr) resident->group.cluster->drop();
+    ++ended;
+    waves += resident->group.waves.size();
+    instructions += resident->instructions;
+  }
+};
+
+}  // namespace Atoll::machine

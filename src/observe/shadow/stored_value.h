@@ -1,0 +1,28 @@
+// observe: what a store is about to write.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "machine/observer.h"
+#include "machine/wave/wave.h"
+
+namespace Atoll::observe {
+
+/// An element of up to four dwords.
+struct StoredValue {
+  std::array<uint8_t, 16> bytes{};
+  uint32_t size = 0;
+
+  friend bool operator==(const StoredValue&, const StoredValue&) = default;
+};
+
+/// Of a lane, where that is to be had easily: of stores of one element, from registers.
+std::optional<StoredValue> stored_value(const machine::Wave& wave, const machine::AccessEvent& access, unsigned lane);
+
+/// Returns whether memory already holds the bytes [begin, end) of a lane's element.
+bool holds(const machine::Wave& wave, const machine::AccessEvent& access, unsigned lane, const StoredValue& value,
+           uint64_t begin, uint64_t end);
+
+}  // namespace Atoll::observe
