@@ -107,7 +107,7 @@ class Comparison {
 
 int main(int argc, char** argv) {
   if (argc != 4 && argc != 5) die("usage: cold_comparison DIRECTORY_OF_PROGRAMS KERNELS.cl KERNELS.co [MOST-ROUNDS]");
-  const int most_rounds = argc == 5 ? std::max(1, std::atoi(argv[4])) : INT_MAX;
+  const int max_rounds = argc == 5 ? std::max(1, std::atoi(argv[4])) : INT_MAX;
   adopt_what_is_left();
   Comparison comparison(argv[1], argv[2], argv[3]);
   const bool all_agree = comparison.prepare();
@@ -125,7 +125,7 @@ int main(int argc, char** argv) {
       std::vector<double> wall, processor;
     };
     std::array<Figures, ways.size()> figures;
-    const int rounds = std::min(most_rounds, task.rounds);
+    const int rounds = std::min(max_rounds, task.rounds);
     for (int round = 0; round < rounds; ++round) {
       host.wait();
       for (size_t turn = 0; turn < ways.size(); ++turn) {

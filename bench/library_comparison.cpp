@@ -82,7 +82,7 @@ size_t lower_bound_of_median(size_t values) {
 
 struct Row {
   std::array<double, engines> wall{}, processor{};  ///< medians
-  double ratio = 0, least_ratio = 0, most_ratio = 0, chance = 0, processor_ratio = 0;
+  double ratio = 0, least_ratio = 0, max_ratio = 0, chance = 0, processor_ratio = 0;
 };
 
 Row compare(const std::string& atoll, const std::string& program, const std::string& routine, int size, int turns) {
@@ -108,7 +108,7 @@ Row compare(const std::string& atoll, const std::string& program, const std::str
   const size_t bound = lower_bound_of_median(ratios.size());
   row.ratio = median(ratios);
   row.least_ratio = ratios[bound];
-  row.most_ratio = ratios[ratios.size() - 1 - bound];
+  row.max_ratio = ratios[ratios.size() - 1 - bound];
   row.chance = median(ratios_of(wall, interpreter_again, {interpreter}));
   row.processor_ratio = median(ratios_of(processor, compiled, {interpreter, interpreter_again}));
   return row;
@@ -137,7 +137,7 @@ int main(int argc, char** argv) {
       std::string bounds;
       if (row.ratio > seems_slower) {
         row = compare(argv[1], program, routine, size, rounds_anew);
-        bounds = fmt::format("{:.3f} to {:.3f}", row.least_ratio, row.most_ratio);
+        bounds = fmt::format("{:.3f} to {:.3f}", row.least_ratio, row.max_ratio);
         ++anew;
         if (row.least_ratio > 1) ++slower;
       }

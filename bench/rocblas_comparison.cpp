@@ -148,7 +148,7 @@ class Launch {
 /// milliseconds after a product, on processors that Atoll's threads need.
 void wait_for_idle_threads() {
   constexpr std::chrono::milliseconds pause{5}, longest{1000};
-  constexpr double most_busy = 0.1;
+  constexpr double max_busy = 0.1;
   const auto processor_seconds = [] {
     timespec time{};
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
@@ -158,7 +158,7 @@ void wait_for_idle_threads() {
   for (auto waited = pause; waited <= longest; waited += pause) {
     std::this_thread::sleep_for(pause);
     const double after = processor_seconds();
-    if (after - before < std::chrono::duration<double>(pause).count() * most_busy) return;
+    if (after - before < std::chrono::duration<double>(pause).count() * max_busy) return;
     before = after;
   }
 }

@@ -28,7 +28,7 @@ class WholeHost {
   void wait() {
     ++rounds_;
     bool has_waited = false;
-    while (waited_ < longest_wait && seconds_on(threads_) > alone_ * most_slowed) {
+    while (waited_ < longest_wait && seconds_on(threads_) > alone_ * max_slowed) {
       has_waited = true;
       std::this_thread::sleep_for(pause);
       waited_ += pause;
@@ -51,7 +51,7 @@ class WholeHost {
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::milliseconds pause{20}, longest_wait{180'000};
-  static constexpr double most_slowed = 1.15;
+  static constexpr double max_slowed = 1.15;
   static constexpr int loop_rounds = 100'000;
 
   /// The longest that any of so many threads takes for its loop, all at the same time.

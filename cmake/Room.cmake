@@ -1,6 +1,6 @@
 include(${CMAKE_CURRENT_LIST_DIR}/Turn.cmake)
 
-# The levels of host vector instructions that some code is compiled for (src/semantics/level.h).
+# The levels of host vector instructions that some code is compiled for (src/semantics/host_isa.h).
 set(ATOLL_LEVELS portable avx2 avx512)
 
 # Reading the headers of the C++ library, fmt and LLVM takes a third of a build's time, so they are read once for each
@@ -21,12 +21,12 @@ function(atoll_precompile target)
   endif()
 endfunction()
 
-# atoll_room(NAME [SOURCES ...] [LEVELLED ...] [USES rooms and libraries ...])
+# atoll_room(NAME [SOURCES ...] [PER_HOST_ISA ...] [USES rooms and libraries ...])
 #
 # One room of the house: the static library atoll_NAME made from the given sources, with src/ and
-# include/ on its include path and warnings as errors. LEVELLED sources are compiled once for each level.
+# include/ on its include path and warnings as errors. PER_HOST_ISA sources are compiled once for each level.
 function(atoll_room name)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;LEVELLED;USES" ${ARGN})
+  cmake_parse_arguments(ROOM "" "" "SOURCES;PER_HOST_ISA;USES" ${ARGN})
   if(NOT ROOM_SOURCES)  # headers only
     add_library(atoll_${name} INTERFACE)
     target_include_directories(atoll_${name} INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
@@ -42,8 +42,8 @@ function(atoll_room name)
     atoll_precompile(atoll_${name})
   endif()
   foreach(level IN LISTS ATOLL_LEVELS)
-    if(ROOM_LEVELLED)
-      atoll_level(${name} ${level} ${ROOM_LEVELLED})
+    if(ROOM_PER_HOST_ISA)
+      atoll_level(${name} ${level} ${ROOM_PER_HOST_ISA})
     endif()
   endforeach()
 endfunction()

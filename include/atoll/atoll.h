@@ -152,7 +152,7 @@ class ATOLL_PUBLIC Stream {
   /// A function of the host's, in its turn; it must not wait for the stream.
   Event call(std::function<void()> function) const {
     // Caught here, in the program: the library has a C++ runtime of its own.
-    return call_told([run = std::move(function)]() -> std::optional<std::string> {
+    return call_reported([run = std::move(function)]() -> std::optional<std::string> {
       try {
         run();
       } catch (const std::exception& exception) {
@@ -164,7 +164,7 @@ class ATOLL_PUBLIC Stream {
     });
   }
   /// The same for a function that does not throw, but returns what went wrong in it.
-  Event call_told(std::function<std::optional<std::string>()> function) const;
+  Event call_reported(std::function<std::optional<std::string>()> function) const;
   /// Done when all that was given to the stream before is.
   Event record() const;
   /// What comes later waits until the event, of whatever stream, is done; it fails if that has failed.

@@ -335,9 +335,9 @@ typedef struct atoll_evaluate_options {
   const char* gpu;           /* product, processor or target ID */
   const char* const* values; /* what the wave begins with: "v1=1.5", "s[2:3]=lane*4" */
   size_t value_count;
-  uint32_t wave_size;         /* 32 or 64; 0: 32 where there are both */
-  uint64_t most_instructions; /* 0: 1000000 */
-  double timeout_seconds;     /* 0: 10 */
+  uint32_t wave_size;        /* 32 or 64; 0: 32 where there are both */
+  uint64_t max_instructions; /* 0: 1000000 */
+  double timeout_seconds;    /* 0: 10 */
 } atoll_evaluate_options;
 #define ATOLL_EVALUATE_OPTIONS_INIT {sizeof(atoll_evaluate_options), NULL, NULL, 0, 0, 0, 0}
 

@@ -21,7 +21,7 @@ struct EvaluateOptions {
   std::span<const std::string> values{};  ///< what the wave begins with: "v1=0x11223344", "s[2:3]=lane*4", "exec=0xff",
                                           ///< "mem[0x10000000:64]=1.5"; `atoll eval --help` has all of it
   unsigned wave_size = 0;                 ///< 32 or 64 where the GPU has both; 0: 32 there
-  uint64_t most_instructions = 1'000'000;  ///< then it is stopped
+  uint64_t max_instructions = 1'000'000;  ///< then it is stopped
   double timeout_seconds = 10;
 };
 

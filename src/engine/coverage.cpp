@@ -134,7 +134,7 @@ class InstanceMaker {
 bool is_prepared(const isa::Instruction& instruction, const target::Target& target) {
   CodeCache cache(target);
   const auto page = std::make_unique<CodePage>();
-  Origin origin{.pc = 0, .instruction = instruction};
+  OpMetadata origin{.pc = 0, .instruction = instruction};
   MicroOp op;
   return prepare_op(origin, op, *page, cache) != not_implemented;
 }
@@ -182,7 +182,7 @@ template <typename Visit>
 void visit_instances(const target::Target& target, Opcode opcode, const Visit& visit) {
   const target::Processor& processor = *target.processor;
   const isa::OpcodeMap& map = isa::opcode_map_of(processor, target.wave_size);
-  constexpr unsigned most_turns = 3000;
+  constexpr unsigned max_turns = 3000;
   for (const Format& format : isa::formats_of(processor.generation)) {
     const bool is_scaled = format.encoding == Encoding::vop3p && isa::row(opcode).has(flag::scaled);
     for (uint32_t value = 0; value < format.opcodes(); ++value) {
@@ -192,7 +192,7 @@ void visit_instances(const target::Target& target, Opcode opcode, const Visit& v
       }
       if (!is_here) continue;
       InstanceMaker maker(processor, format, value, opcode);
-      for (unsigned turn = 0; turn < most_turns; ++turn) {
+      for (unsigned turn = 0; turn < max_turns; ++turn) {
         Words words = maker.make(turn);
         if (is_scaled) words = with_scales(words, processor.generation, turn);
         const auto instruction = decode(bytes_of(words), target);

@@ -122,7 +122,7 @@ bool gets_status(const Instruction& instruction) {
   }
 }
 
-bool is_ordinary(unsigned reg) { return reg < isa::scalar::ttmp0; }  // SGPRs and VCC
+bool passes_filter(unsigned reg) { return reg < isa::scalar::ttmp0; }  // SGPRs and VCC
 bool is_vcc(unsigned reg) { return reg == isa::scalar::vcc_lo || reg == isa::scalar::vcc_hi; }
 
 /// The data of a store of more than 64 bits; none if a scalar register says where it begins to store.
@@ -134,7 +134,7 @@ Operand wide_stored_data(const Instruction& instruction) {
     return none;
   }
   const Operand* offset = isa::operand_of(instruction, isa::Field::buffer_offset);
-  if (offset != nullptr && offset->kind == OperandKind::scalar && is_ordinary(offset->reg)) return none;
+  if (offset != nullptr && offset->kind == OperandKind::scalar && passes_filter(offset->reg)) return none;
   const Operand* data = isa::operand_of(instruction, isa::Field::buffer_data);
   if (data == nullptr) data = isa::operand_of(instruction, isa::Field::flat_data);
   return data != nullptr && data->kind == OperandKind::vgpr && data->words > held_back ? *data : none;
@@ -333,7 +333,7 @@ std::vector<uint16_t> lane_mask(const Instruction& instruction) {
   if (is_division) add(isa::scalar::vcc_lo);
   if (is_division || instruction.second != Opcode::invalid || !is_alu(instruction.encoding)) return found;
   const Operand* carry = isa::operand_of(instruction, isa::Field::carry_in);
-  if (carry != nullptr && carry->kind == OperandKind::scalar && is_ordinary(carry->reg)) add(carry->reg);
+  if (carry != nullptr && carry->kind == OperandKind::scalar && passes_filter(carry->reg)) add(carry->reg);
   return found;
 }
 
@@ -395,10 +395,10 @@ std::vector<uint16_t> registers_in(Role role, const Instruction& instruction, co
       found.push_back(0);
       break;
     case Role::reads_sgpr:
-      scalars(effects.reads, is_ordinary);
+      scalars(effects.reads, passes_filter);
       break;
     case Role::writes_sgpr:
-      scalars(effects.writes, is_ordinary);
+      scalars(effects.writes, passes_filter);
       break;
     case Role::reads_sgpr_pair:
       for (uint16_t pair = 0; pair < isa::scalar::m0 / 2; ++pair) {
@@ -421,7 +421,8 @@ std::vector<uint16_t> registers_in(Role role, const Instruction& instruction, co
       scalars(effects.writes, is_vcc);
       break;
     case Role::reads_scalar:
-      scalars(effects.reads, [&](unsigned reg) { return is_ordinary(reg) || reg == isa::scalar::m0 || is_exec(reg); });
+      scalars(effects.reads,
+              [&](unsigned reg) { return passes_filter(reg) || reg == isa::scalar::m0 || is_exec(reg); });
       break;
     case Role::names_scalar:
       for (unsigned i = 0; i < instruction.destinations; ++i) {
@@ -452,7 +453,7 @@ std::vector<uint16_t> registers_in(Role role, const Instruction& instruction, co
       found.push_back(hardware_register(instruction));
       break;
     case Role::lane_selection:
-      if (const Operand& select = instruction.src(1); select.kind == OperandKind::scalar && is_ordinary(select.reg)) {
+      if (const Operand& select = instruction.src(1); select.kind == OperandKind::scalar && passes_filter(select.reg)) {
         found.push_back(select.reg);
       }
       break;

@@ -5,7 +5,7 @@
 
 #include "hazards/counters.h"
 #include "isa/table.h"
-#include "semantics/matrix/matrix.h"
+#include "semantics/matrix/mfma.h"
 
 namespace Atoll::hazards {
 

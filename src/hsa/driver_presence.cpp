@@ -169,7 +169,7 @@ extern "C" __attribute__((visibility("default"))) std::atomic<void (*)(void*, si
 
 ATOLL_INTERPOSED int munmap(void* address, size_t bytes) {
   static constinit std::atomic<int (*)(void*, size_t)> known{nullptr};
-  if (auto* const tell = atoll_memory_goes.load(std::memory_order_acquire)) tell(address, bytes);
+  if (auto* const report = atoll_memory_goes.load(std::memory_order_acquire)) report(address, bytes);
   return next(known, "munmap")(address, bytes);
 }
 

@@ -56,17 +56,17 @@ Lifetime& lifetime() { return *of_this_process().load(std::memory_order_acquire)
 std::atomic<Runtime*> current{nullptr};
 
 /// Where statistics go, until they are told. Never destroyed: the end of the process may come after destructors.
-std::string& statistics_wish() {
+std::string& statistics_output() {
   static auto* const wish = new std::string;
   return *wish;
 }
 
 /// A fork has the runtime's memory but none of its threads, so nothing that the parent had goes on in the child. There,
 /// hsa_init has not been called yet: it makes a runtime of the child's own.
-void begin_anew_in_child() {
+void reset_after_fork() {
   of_this_process().store(new Lifetime, std::memory_order_release);
   current.store(nullptr, std::memory_order_release);
-  statistics_wish().clear();
+  statistics_output().clear();
   forget_findings();
   if (auto* const record = machine::ProcessRecord::current()) record->forget_in_child();
   machine::ProcessRecord::set_current(nullptr);
@@ -75,9 +75,9 @@ void begin_anew_in_child() {
 }
 
 /// Tells once what the GPUs have run.
-void tell_statistics() {
+void report_statistics() {
   Runtime* const runtime = current.load();
-  const std::string where = std::exchange(statistics_wish(), {});
+  const std::string where = std::exchange(statistics_output(), {});
   if (runtime == nullptr || where.empty()) return;
   std::vector<machine::GpuStatistics> gpus;
   for (const auto& agent : runtime->gpu_agents) gpus.push_back(machine::statistics_of(*agent->machine, agent->number));
@@ -92,7 +92,7 @@ void tell_statistics() {
 
 /// Reports once what the GPUs have run and what was found.
 void report_end() {
-  tell_statistics();
+  report_statistics();
   Runtime* const runtime = current.load();
   if (runtime != nullptr && runtime->checkers) finish_checks(*runtime->checkers);
   if (auto* const record = machine::ProcessRecord::current()) record->set_reported();
@@ -123,7 +123,7 @@ void at_exit() {
 
 /// Takes the runtime apart. The queues stop first, while faults and handlers that they raise still find it.
 void end(Runtime* runtime) {
-  tell_statistics();  // of what runs until here
+  report_statistics();  // of what runs until here
   runtime->queues.clear();
   report_end();
   machine::ProcessRecord::set_current(nullptr);
@@ -256,14 +256,14 @@ hsa_status_t Runtime::acquire() {
       const bool out_of_resources = made.error().kind == support::ErrorKind::out_of_resources;
       return refuse(made.error(), out_of_resources ? HSA_STATUS_ERROR_OUT_OF_RESOURCES : HSA_STATUS_ERROR);
     }
-    statistics_wish() = configuration->statistics;
+    statistics_output() = configuration->statistics;
     begin_record(*configuration, **made);
     current.store(made->release(), std::memory_order_release);
     static bool watches_process = false;  // in a fork, too
     if (!std::exchange(watches_process, true)) {
       std::atexit(at_exit);
       std::at_quick_exit(at_quick_exit);
-      pthread_atfork(nullptr, nullptr, begin_anew_in_child);
+      pthread_atfork(nullptr, nullptr, reset_after_fork);
     }
     if (configuration->check.exit_code) watch_exit_code(*configuration->check.exit_code);
     life.references = 1;

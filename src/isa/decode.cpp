@@ -130,7 +130,7 @@ bool Decoder::scaled_matrix() {
   if (bytes_.size() < 16 || !need(16)) return false;
   const unsigned words = words_of(row_->operands[0].type);
   const bool wmma = row_->operands[0].field == Field::scale_src0;
-  const std::array<uint32_t, most_words> own = words_;
+  const std::array<uint32_t, max_words> own = words_;
   words_ = {own[2], own[3]};
   const bool matrix = map_.formats[words_[0] >> 23] == format_ && (wmma || get(Bits::abid) == scaled);
   if (!begin(matrix ? map_.scaled[words - 1][get(Bits::opcode)] : Opcode::invalid)) {

@@ -34,7 +34,7 @@ class Decoder {
   bool truncated() const { return truncated_; }
 
  private:
-  static constexpr unsigned most_words = 5;  ///< MIMG with three words of addresses
+  static constexpr unsigned max_words = 5;  ///< MIMG with three words of addresses
 
   /// Makes the words up to that size readable.
   bool need(unsigned size) {
@@ -52,7 +52,7 @@ class Decoder {
   /// A word after what has been read so far.
   bool further_word(uint32_t& word) {
     const unsigned at = out_.size;
-    if (at / 4 >= most_words || !need(at + 4)) return false;
+    if (at / 4 >= max_words || !need(at + 4)) return false;
     word = words_[at / 4];
     out_.size = static_cast<uint8_t>(at + 4);
     return true;
@@ -182,7 +182,7 @@ class Decoder {
   Instruction& out_;
   const Format* format_ = nullptr;
   const InstructionRow* row_ = nullptr;
-  std::array<uint32_t, most_words> words_{};
+  std::array<uint32_t, max_words> words_{};
   unsigned loaded_ = 0;
   uint32_t extension_ = 0;            // the SDWA or DPP word
   uint32_t scale0_ = 0, scale1_ = 0;  // the words before a scaled matrix instruction

@@ -135,13 +135,13 @@ class Collector {
   /// Addresses in any registers: each may be a tuple's first for rays, the last for other images. Until GFX9 the
   /// resource says how many registers there are: the operand is the least, and what could be is read.
   void image_addresses() {
-    constexpr unsigned most_words = 4, most_at_all = 13;
+    constexpr unsigned max_words = 4, most_at_all = 13;
     for (unsigned i = 0; in_.generation < gfx10 && i < in_.operand_count; ++i) {
-      if (is_image_address(i)) read_vgprs(in_.operands[i].reg, row_.has(flag::sampler) ? most_at_all : most_words);
+      if (is_image_address(i)) read_vgprs(in_.operands[i].reg, row_.has(flag::sampler) ? most_at_all : max_words);
     }
     for (unsigned i = 0; i < in_.address_count; ++i) {
       const bool is_last = i + 1 == in_.address_count;
-      read_vgprs(in_.addresses[i], row_.has(flag::ray) ? most_words : is_last ? most_at_all : 1);
+      read_vgprs(in_.addresses[i], row_.has(flag::ray) ? max_words : is_last ? most_at_all : 1);
     }
   }
 

@@ -43,7 +43,7 @@ bool Encoder::put_signed(Bits field, int32_t value, std::string_view what) {
 }
 
 bool Encoder::further_word(uint32_t word) {
-  if (count_ == most_words) return fail("the instruction is too long");
+  if (count_ == max_words) return fail("the instruction is too long");
   words_[count_++] = word;
   return true;
 }

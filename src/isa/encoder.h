@@ -31,7 +31,7 @@ class Encoder {
   const std::string& error() const { return error_; }
 
  private:
-  static constexpr unsigned most_words = 5;  ///< MIMG with three words of addresses
+  static constexpr unsigned max_words = 5;  ///< MIMG with three words of addresses
 
   template <typename... Args>
   bool fail(fmt::format_string<Args...> format, Args&&... args) {
@@ -169,7 +169,7 @@ class Encoder {
   const target::Processor& processor_;
   const Format* format_ = nullptr;
   const InstructionRow* row_ = nullptr;
-  std::array<uint32_t, most_words> words_{};
+  std::array<uint32_t, max_words> words_{};
   unsigned count_ = 0;      // of words
   uint32_t extension_ = 0;  // the SDWA or DPP word
   bool has_literal_ = false, wide_literal_ = false;

@@ -555,7 +555,7 @@ atoll_status atoll_evaluate(const char* const* lines, size_t line_count, const a
     for (const char* line : std::span(lines, line_count)) code.push_back(text_of(line));
     for (const char* value : std::span(from.values, from.value_count)) values.push_back(text_of(value));
     Atoll::EvaluateOptions to{.gpu = text_of(from.gpu), .values = values, .wave_size = from.wave_size};
-    if (from.most_instructions != 0) to.most_instructions = from.most_instructions;
+    if (from.max_instructions != 0) to.max_instructions = from.max_instructions;
     if (from.timeout_seconds != 0) to.timeout_seconds = from.timeout_seconds;
     auto done = Atoll::evaluate(code, to);
     if (!done) return std::unexpected(std::move(done).error());

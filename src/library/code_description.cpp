@@ -306,7 +306,7 @@ class Description {
       Json one{{"processor", each.name},
                {"work_group_size", resources.work_group_size},
                {"waves_per_simd", result.waves},
-               {"most_waves_per_simd", result.out_of}};
+               {"max_waves_per_simd", result.out_of}};
       for (const object::OccupancyLimit& limit : result.limits) {
         one["limits"][std::string(limit.what)] = limit.waves;
         if (result.waves < result.out_of && result.is_limited_by(limit)) one["limited_by"].push_back(limit.what);

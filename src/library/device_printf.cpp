@@ -16,7 +16,7 @@ namespace Atoll::library {
 namespace {
 
 /// Widths and precisions are a kernel's, and no reason to run out of memory.
-constexpr int most_width = 4096;
+constexpr int max_width = 4096;
 
 /// "%-8.3hhd", taken apart.
 struct Conversion {
@@ -37,9 +37,9 @@ void parse_size(std::string_view format, size_t& at, int& size, bool& is_argumen
     return;
   }
   const auto [end, error] = std::from_chars(format.data() + at, format.data() + format.size(), size);
-  if (error == std::errc::result_out_of_range) size = most_width;
+  if (error == std::errc::result_out_of_range) size = max_width;
   at = static_cast<size_t>(end - format.data());
-  size = std::min(size, most_width);
+  size = std::min(size, max_width);
 }
 
 Conversion parse_conversion(std::string_view format, size_t begin) {
@@ -147,7 +147,7 @@ bool take_size(const NextArgument& next, bool is_argument, int& size) {
   if (!is_argument) return true;
   const auto bytes = next(false);
   if (bytes.empty()) return false;
-  size = std::clamp(static_cast<int>(bits_of(bytes)), -most_width, most_width);
+  size = std::clamp(static_cast<int>(bits_of(bytes)), -max_width, max_width);
   return true;
 }
 

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "engine/memory/lane_memory.h"
+#include "engine/memory/gather_scatter.h"
 #include "machine/report/fault_guard.h"
 
 namespace Atoll::library {

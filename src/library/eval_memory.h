@@ -33,7 +33,7 @@ class EvalMemory final : public machine::Observer {
   /// What of it lies next to an address, in words; nothing for an address that is in it.
   std::string neighbourhood(uint64_t address) const;
 
-  machine::Watched watched() const override { return {.accesses = true}; }
+  machine::EventMask watched() const override { return {.accesses = true}; }
   void access(const machine::Wave& wave, const machine::AccessEvent& access) override;
 
  private:

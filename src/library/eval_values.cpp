@@ -73,13 +73,13 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 
 /// "0-7,9"
 std::optional<std::vector<uint8_t>> parse_lanes(std::string_view text) {
-  constexpr unsigned most_lanes = 64;
+  constexpr unsigned max_lanes = 64;
   std::vector<uint8_t> lanes;
   for (const std::string_view part : split(text, ',')) {
     const size_t dash = part.find('-');
     const auto first = number_of<unsigned>(part.substr(0, dash));
     const auto last = dash == std::string_view::npos ? first : number_of<unsigned>(part.substr(dash + 1));
-    if (!first || !last || *first > *last || *last >= most_lanes) return std::nullopt;
+    if (!first || !last || *first > *last || *last >= max_lanes) return std::nullopt;
     for (unsigned lane = *first; lane <= *last; ++lane) lanes.push_back(static_cast<uint8_t>(lane));
   }
   return lanes;

@@ -140,7 +140,7 @@ Expected<Evaluation> evaluate(std::span<const std::string> code, const EvaluateO
   EvalWave& wave = **made;
   const unsigned wave_size = wave.target().wave_size;
   const library::WaveSnapshot before = wave.snapshot();
-  const EvalWave::Outcome outcome = wave.run(options.most_instructions);
+  const EvalWave::Outcome outcome = wave.run(options.max_instructions);
   const library::WaveSnapshot after = wave.snapshot();
   const library::RegisterTypes types(library::own_instructions(wave));
   const auto error = library::error_of(wave, outcome, options);

@@ -68,7 +68,7 @@ Expected<Gpu> Gpu::create(std::string_view name, const GpuOptions& options) {
   if (!check) return failed(check.error());
   std::unique_ptr<observe::Checkers> checkers;
   if (check->any()) {
-    auto made = observe::Checkers::create(*check, {.tell = options.on_finding, .program = std::string(name)});
+    auto made = observe::Checkers::create(*check, {.report = options.on_finding, .program = std::string(name)});
     if (!made) return failed(made.error());
     checkers = std::move(*made);
     make_engine = schedule->is_deterministic() ? engine::stepping_engine(checkers.get())

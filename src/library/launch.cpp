@@ -127,7 +127,7 @@ support::Result<uint64_t> KernargMemory::take(machine::Memory& memory, std::span
 void KernargMemory::give_back(machine::Memory& memory, uint64_t address, size_t bytes) {
   if (bytes <= kept_bytes) {
     const std::lock_guard lock(mutex_);
-    if (free_.size() < most_kept) return free_.push_back(address);
+    if (free_.size() < max_kept) return free_.push_back(address);
   }
   static_cast<void>(memory.free(address));  // it was allocated there: cannot fail
 }

@@ -30,7 +30,7 @@ class KernargMemory {
   void give_back(machine::Memory& memory, uint64_t address, size_t bytes);
 
  private:
-  static constexpr size_t kept_bytes = 4096, most_kept = 16;
+  static constexpr size_t kept_bytes = 4096, max_kept = 16;
 
   std::optional<uint64_t> take_free(size_t bytes);
 

@@ -144,7 +144,7 @@ Expected<Event> Stream::launch_with(const Code& code, std::string_view kernel, c
   return event;
 }
 
-Event Stream::call_told(std::function<std::optional<std::string>()> function) const {
+Event Stream::call_reported(std::function<std::optional<std::string>()> function) const {
   Event event;
   event.state_ = state_->add([function = std::move(function)]() -> Expected<LaunchResult> {
     if (const auto wrong = function())
@@ -155,7 +155,7 @@ Event Stream::call_told(std::function<std::optional<std::string>()> function) co
 }
 
 Event Stream::record() const {
-  return call_told([] { return std::optional<std::string>(); });
+  return call_reported([] { return std::optional<std::string>(); });
 }
 
 void Stream::wait(const Event& event) const {

@@ -30,7 +30,7 @@ struct EngineReport {
 };
 
 /// What of a wave's registers matters when it begins: the others are written before anything reads them.
-struct StartRegisters {
+struct LiveInRegisters {
   std::vector<uint16_t> rows;  ///< by isa::VectorSet's numbers
   uint16_t scalars = 0;        ///< those by isa::scalar number below this
 };
@@ -47,9 +47,9 @@ inline constexpr unsigned wave_number_register = isa::scalar::ttmp0 + 8, wave_nu
 
 /// The waves that may follow one that begins: the others of its work-group, then those of other work-groups. An engine
 /// may run them in one go, each in the Wave and the rows of the one before, which has ended; for that it sets what of
-/// the registers matters at the start (StartRegisters), EXEC and Wave::index. Other fields of the Wave are as they were
-/// when the first one began, so an engine that changes them goes no further.
-struct WaveSeries {
+/// the registers matters at the start (LiveInRegisters), EXEC and Wave::index. Other fields of the Wave are as they
+/// were when the first one began, so an engine that changes them goes no further.
+struct WaveBatch {
   uint32_t waves_left = 0;           ///< of the work-group that have not begun
   uint64_t exec = 0, last_exec = 0;  ///< with which they begin, and with which the work-group's last one does
   /// With which they begin, by isa::scalar number. Where work-group ids are in TTMPs, wave_number_register is each
@@ -59,7 +59,7 @@ struct WaveSeries {
   const FirstRows* first_rows = nullptr;
   /// When all waves of the work-group have ended: begins another and describes it here, none of its waves begun. False:
   /// there is none for now.
-  bool (*begin_work_group)(WaveSeries& series) = nullptr;
+  bool (*begin_work_group)(WaveBatch& series) = nullptr;
 };
 
 class Engine {
@@ -67,7 +67,7 @@ class Engine {
   virtual ~Engine() = default;
 
   /// What matters to waves of so many lanes that begin at `pc`; null: unknown. Good until the code changes.
-  virtual const StartRegisters* needed_at_start(uint64_t pc, unsigned wave_size, const semantics::FloatMode& mode) {
+  virtual const LiveInRegisters* needed_at_start(uint64_t pc, unsigned wave_size, const semantics::FloatMode& mode) {
     static_cast<void>(pc);
     static_cast<void>(wave_size);
     static_cast<void>(mode);
@@ -83,7 +83,7 @@ class Engine {
   /// The same for a wave that begins, and for as many of those that may follow it as the engine likes, one after the
   /// other. The state is that of the last one, `wave` is it, and Wave::instructions counts those of all of them. All
   /// waves before it have ended.
-  virtual WaveState run_series(Wave& wave, uint64_t budget, WaveSeries& series) {
+  virtual WaveState run_batch(Wave& wave, uint64_t budget, WaveBatch& series) {
     static_cast<void>(series);
     return run(wave, budget);
   }

@@ -31,8 +31,8 @@ using support::fail;
 /// Whether an argument of the kernel is a pointer into memory that is locked for the GPU and has no address there.
 bool gets_locked_memory(const Dispatch& dispatch) {
   const LockedRanges& locked = LockedRanges::of_process();
-  constexpr uint64_t most_bytes = 1 << 16;  // more than any compiler allows
-  const uint64_t size = std::min<uint64_t>(dispatch.kernel->descriptor.kernarg_size, most_bytes) / sizeof(uint64_t);
+  constexpr uint64_t max_bytes = 1 << 16;  // more than any compiler allows
+  const uint64_t size = std::min<uint64_t>(dispatch.kernel->descriptor.kernarg_size, max_bytes) / sizeof(uint64_t);
   if (locked.empty() || size == 0) return false;
   std::vector<uint64_t> words(size);
   return read_guest(words.data(), dispatch.packet.kernarg_address, size * sizeof(uint64_t)) && locked.any_of(words);
@@ -80,14 +80,14 @@ class VirtualGpu final : public Gpu {
   void forget(const LoadedCode& code);
   void dump_core(Dispatch& dispatch);
   /// Those who want to know of a fault.
-  void tell(const FaultReport& fault) const;
+  void report(const FaultReport& fault) const;
 
   const target::GpuModel model_;
   const GpuOptions options_;
   const std::shared_ptr<Host> host_;
   std::atomic<uint64_t> interrupts_{0};
   std::unique_ptr<Engine> engine_;
-  Watched watched_;
+  EventMask watched_;
 
   mutable std::shared_mutex mutex_;                                // of what follows
   std::map<uint64_t, std::weak_ptr<LoadedCode>> codes_;            ///< by base address
@@ -212,7 +212,7 @@ void VirtualGpu::dump_core(Dispatch& dispatch) {
   if (dispatch.error) dispatch.error->message = dispatch.fault->to_string();
 }
 
-void VirtualGpu::tell(const FaultReport& fault) const {
+void VirtualGpu::report(const FaultReport& fault) const {
   if (options_.on_fault) options_.on_fault(fault);
   if (options_.observer != nullptr) options_.observer->faulted(fault);
 }
@@ -223,7 +223,7 @@ support::Result<KernelStatistics> VirtualGpu::run(const aql::KernelDispatchPacke
   if (!launched) return std::unexpected(launched.error());
   const std::shared_ptr<Dispatch> dispatch = std::move(*launched);
   host_->scheduler.finish(dispatch);
-  if (dispatch->fault) tell(*dispatch->fault);
+  if (dispatch->fault) report(*dispatch->fault);
   if (dispatch->fault && fault != nullptr) *fault = *dispatch->fault;
   if (dispatch->error) return std::unexpected(*dispatch->error);
   return KernelStatistics{.kernel = dispatch->kernel->name,
@@ -237,7 +237,7 @@ support::Result<KernelStatistics> VirtualGpu::run(const aql::KernelDispatchPacke
 
 support::Result<std::unique_ptr<Queue>> VirtualGpu::create_queue(QueueOptions options) {
   options.on_error = [this, next = std::move(options.on_error)](const QueueError& error) {
-    if (error.fault) tell(*error.fault);
+    if (error.fault) report(*error.fault);
     if (next) next(error);
   };
   options.on_destroy = [this, next = std::move(options.on_destroy)](const aql::Queue& queue) {
@@ -291,8 +291,8 @@ support::Result<std::unique_ptr<Gpu>> Gpu::create(const target::GpuModel& model,
     return fail(ErrorKind::unsupported, "Atoll cannot run programs on {} yet, only on {}", processor->name,
                 target::executed_generations);
   }
-  if (options.threads > most_threads) {
-    return fail(ErrorKind::invalid_argument, "{} threads: there can be {} at most", options.threads, most_threads);
+  if (options.threads > max_threads) {
+    return fail(ErrorKind::invalid_argument, "{} threads: there can be {} at most", options.threads, max_threads);
   }
   auto engine = make_engine(model.target);
   if (engine == nullptr) return fail(ErrorKind::unsupported, "there is no engine for {}", processor->name);

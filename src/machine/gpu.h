@@ -25,7 +25,7 @@ namespace Atoll::machine {
 struct Host;
 
 /// More host threads than any host has processors for.
-inline constexpr unsigned most_threads = 1024;
+inline constexpr unsigned max_threads = 1024;
 
 struct GpuOptions {
   std::shared_ptr<Host> host{};  ///< shared with other GPUs (host.h); null: of its own

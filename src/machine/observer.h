@@ -17,7 +17,7 @@
 //
 // What happens inside of a wave (instructions, accesses) is told inside guarded() (fault_guard.h): whoever then touches
 // memory of the guest, which may not be there, does it with read_guest(), and holds no lock meanwhile. The wave is the
-// observer's to read, not to change, but for settle_loads().
+// observer's to read, not to change, but for override_loaded_values().
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ struct Wave;
 struct WorkGroup;
 
 /// Kinds of events.
-struct Watched {
+struct EventMask {
   bool code = false;             ///< code_loaded, code_unloading
   bool dispatches = false;       ///< dispatch_begins, dispatch_ends
   bool work_groups = false;      ///< work_group_begins, work_group_ends, wave_begins, wave_ends
@@ -49,20 +49,20 @@ struct Watched {
   bool synchronisation = false;  ///< instruction, of those that wait for counters, control caches, or are barriers
   bool whole_waves = false;      ///< instruction, of those that work on all lanes together: matrices, transposing loads
   bool accesses = false;         ///< access
-  bool odd_accesses = false;     ///< access; those that are ordinary (is_ordinary) need not be told
-  bool barriers = false;         ///< barrier
-  bool memory = false;           ///< allocated, freed, copying
-  bool loads = false;            ///< settle_loads
-  bool paths = false;            ///< path_after; access, of code that copies between memory and LDS
+  bool filtered_accesses = false;  ///< access; those that are ordinary (passes_filter) need not be told
+  bool barriers = false;           ///< barrier
+  bool memory = false;             ///< allocated, freed, copying
+  bool loads = false;              ///< override_loaded_values
+  bool paths = false;              ///< on_basic_block; access, of code that copies between memory and LDS
   /// instruction and access, of all but those that translated code has found to read nothing that is undefined
-  /// (OrdinaryAccesses::undefined); of their accesses, odd ones
-  bool definedness = false;
+  /// (AccessFilter::undefined); of their accesses, odd ones
+  bool undefined_values = false;
   bool order = false;  ///< queue_made, doorbell, barrier_packet, signal_..., copy_...
 
   /// Whether nothing is wanted that compiled code cannot tell.
   bool can_be_compiled() const { return !instructions && !loads; }
 
-  Watched& operator|=(const Watched& more) {
+  EventMask& operator|=(const EventMask& more) {
     code |= more.code;
     dispatches |= more.dispatches;
     work_groups |= more.work_groups;
@@ -70,12 +70,12 @@ struct Watched {
     synchronisation |= more.synchronisation;
     whole_waves |= more.whole_waves;
     accesses |= more.accesses;
-    odd_accesses |= more.odd_accesses;
+    filtered_accesses |= more.filtered_accesses;
     barriers |= more.barriers;
     memory |= more.memory;
     loads |= more.loads;
     paths |= more.paths;
-    definedness |= more.definedness;
+    undefined_values |= more.undefined_values;
     order |= more.order;
     return *this;
   }
@@ -108,21 +108,22 @@ struct AccessEvent {
 };
 
 /// Instructions that a wave executes one after the other.
-struct StraightCode {
+struct InstructionRange {
   uint64_t begin = 0, end = 0;
   uint8_t banks = 0;  ///< of VGPRs that they name registers in (isa/vgpr_banks.h)
 };
 
 /// Which accesses of a wave are ordinary, for one that wants odd ones: those within so many bytes of a lane's scratch
 /// and of the work-group's LDS; of that also only those that are inside, until GFX8 aligned ones.
-struct OrdinaryAccesses {
+struct AccessFilter {
   uint32_t scratch_bytes = 0;
   uint32_t lds_bytes = UINT32_MAX;
-  uint64_t epoch = 0;                       ///< a larger one than before: what is_ordinary() has said of memory is void
-  UndefinedRegisters* undefined = nullptr;  ///< the wave's, for one that wants `definedness`; null: it follows none
+  uint64_t epoch = 0;  ///< a larger one than before: what passes_filter() has said of memory is void
+  UndefinedRegisters* undefined =
+      nullptr;  ///< the wave's, for one that wants `undefined_values`; null: it follows none
 };
 
-/// Memory, of which it is known that accesses are ordinary; of LDS, where is_ordinary() is asked about that, its
+/// Memory, of which it is known that accesses are ordinary; of LDS, where passes_filter() is asked about that, its
 /// offsets.
 struct OrdinaryMemory {
   uint64_t begin = 0, end = 0;
@@ -181,7 +182,7 @@ class Observer {
   virtual ~Observer() = default;
 
   /// The same at all times.
-  virtual Watched watched() const = 0;
+  virtual EventMask watched() const = 0;
 
   virtual void code_loaded(const LoadedCode& code) { static_cast<void>(code); }
   virtual void code_unloading(const LoadedCode& code) { static_cast<void>(code); }
@@ -210,20 +211,20 @@ class Observer {
   /// Of one that wants paths: the wave is about to execute this code, of which single instructions are not told
   /// otherwise. `before` is a number that stands for what the wave has executed until now, of which the observer has
   /// said it here; 0 when it begins. Returns that for after the code.
-  virtual uint32_t path_after(const Wave& wave, uint32_t before, const StraightCode& code) {
+  virtual uint32_t on_basic_block(const Wave& wave, uint32_t before, const InstructionRange& code) {
     static_cast<void>(wave);
     static_cast<void>(before);
     static_cast<void>(code);
     return 0;
   }
   /// Of one that wants odd accesses: asked whenever a wave begins or goes on.
-  virtual OrdinaryAccesses ordinary_accesses(const Wave& wave) {
+  virtual AccessFilter access_filter(const Wave& wave) {
     static_cast<void>(wave);
     return {};
   }
   /// Likewise: whether there is nothing to be said of an access. Where that goes for all of the memory around it, too,
   /// as far as others only read if it does, and atomics and scalar accesses are aligned, `around` is that.
-  virtual bool is_ordinary(const Wave& wave, const AccessEvent& access, OrdinaryMemory& around) {
+  virtual bool passes_filter(const Wave& wave, const AccessEvent& access, OrdinaryMemory& around) {
     static_cast<void>(wave);
     static_cast<void>(access);
     static_cast<void>(around);
@@ -231,7 +232,7 @@ class Observer {
   }
   /// The wave is about to execute an instruction, of which is told after this: what it has loaded before may be given
   /// other values, those that memory has not got or no longer has and that the caches of a GPU may hold.
-  virtual void settle_loads(Wave& wave, const isa::Instruction& next) {
+  virtual void override_loaded_values(Wave& wave, const isa::Instruction& next) {
     static_cast<void>(wave);
     static_cast<void>(next);
   }

@@ -49,9 +49,9 @@ constexpr Order every_order[] = {Order::unordered, Order::monotonic, Order::acqu
                                  Order::release,   Order::acq_rel,   Order::seq_cst};
 constexpr Scope every_scope[] = {Scope::singlethread, Scope::wavefront, Scope::workgroup,
                                  Scope::cluster,      Scope::agent,     Scope::system};
-constexpr size_t most_nested = 64;
+constexpr size_t max_nested = 64;
 /// Of threads, statements and initial values: more than anybody can enumerate, and few enough to look through.
-constexpr size_t most_items = 4096;
+constexpr size_t max_items = 4096;
 
 class Parser {
  public:
@@ -143,7 +143,7 @@ class Parser {
   }
 
   Result<void> read_initial_values(const std::vector<std::string_view>& tokens) {
-    if (tokens.size() > 3 * most_items) return wrong("there are more than {} initial values", most_items);
+    if (tokens.size() > 3 * max_items) return wrong("there are more than {} initial values", max_items);
     for (size_t i = 1; i < tokens.size(); i += 3) {
       const auto number = i + 2 < tokens.size() ? number_of(tokens[i + 2]) : std::nullopt;
       if (!number || tokens[i + 1] != "=" || !is_name(tokens[i])) return wrong("should be init LOCATION=NUMBER ...");
@@ -172,8 +172,8 @@ class Parser {
       at = end + 1;
     }
     statements_ += columns.size();
-    if (columns.size() > most_items || statements_ > most_items)
-      return wrong("there are more than {} threads or statements", most_items);
+    if (columns.size() > max_items || statements_ > max_items)
+      return wrong("there are more than {} threads or statements", max_items);
     if (test_.threads.empty()) {
       for (const std::string_view name : columns) {
         if (!is_name(name) || tokens_of(name).size() != 1)
@@ -330,7 +330,7 @@ class Parser {
     return list;
   }
   Condition read_either(const Tokens& tokens, size_t& at, size_t depth) {
-    if (depth > most_nested) return wrong("the condition is nested too deep");
+    if (depth > max_nested) return wrong("the condition is nested too deep");
     return read_list(tokens, at, depth, "\\/", LitmusCondition::Kind::either, &Parser::read_both);
   }
   Condition read_both(const Tokens& tokens, size_t& at, size_t depth) {

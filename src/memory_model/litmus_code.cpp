@@ -16,7 +16,7 @@ using support::ErrorKind;
 using support::fail;
 using support::Result;
 
-constexpr unsigned most_waves = 16, most_registers = 16, most_locations = 12;
+constexpr unsigned max_waves = 16, max_registers = 16, max_locations = 12;
 // Where the kernel has its values: addresses of locations, a thread's registers, and values to be stored.
 constexpr unsigned first_location = 1, first_register = 16, first_value = 40, vgprs = 128, first_delay = 16;
 
@@ -34,8 +34,7 @@ class Writer {
       return fail(ErrorKind::unsupported, "litmus tests run on GPUs with global instructions: GFX9 and later");
     kernel_.locations = static_cast<uint32_t>(test_.locations.size());
     kernel_.threads = static_cast<uint32_t>(test_.threads.size());
-    if (kernel_.locations > most_locations)
-      return fail(ErrorKind::unsupported, "more than {} locations", most_locations);
+    if (kernel_.locations > max_locations) return fail(ErrorKind::unsupported, "more than {} locations", max_locations);
     if (auto placed = place(); !placed) return std::unexpected(placed.error());
     begin();
     for (size_t thread = 0; thread < test_.threads.size(); ++thread) {
@@ -64,11 +63,11 @@ class Writer {
         groups.push_back(instance);
         waves.push_back(0);
       }
-      if (waves[group] >= most_waves)
-        return fail(ErrorKind::unsupported, "more than {} threads of a work-group", most_waves);
-      places_.push_back(static_cast<uint32_t>(group) * most_waves + waves[group]++);
-      if (thread.registers.size() > most_registers)
-        return fail(ErrorKind::unsupported, "more than {} registers of a thread", most_registers);
+      if (waves[group] >= max_waves)
+        return fail(ErrorKind::unsupported, "more than {} threads of a work-group", max_waves);
+      places_.push_back(static_cast<uint32_t>(group) * max_waves + waves[group]++);
+      if (thread.registers.size() > max_registers)
+        return fail(ErrorKind::unsupported, "more than {} registers of a thread", max_registers);
     }
     kernel_.work_groups = static_cast<uint32_t>(groups.size());
     kernel_.work_group_size = std::ranges::max(waves) * wave_size_;
@@ -93,7 +92,7 @@ class Writer {
     line("{}", wave_size_ == 32 ? "s_mov_b32 exec_lo, 1" : "s_mov_b64 exec, 1");
     for (unsigned i = 0; i < test_.locations.size(); ++i)
       line("v_mov_b32 v{}, {:#x}", first_location + i, kernel_.location(i));
-    for (unsigned i = 0; i < most_registers; ++i) line("v_mov_b32 v{}, 0", first_register + i);
+    for (unsigned i = 0; i < max_registers; ++i) line("v_mov_b32 v{}, 0", first_register + i);
     for (size_t thread = 0; thread < places_.size(); ++thread) {
       line("s_cmp_eq_u32 s6, {}", places_[thread]);
       line("s_cbranch_scc1 .Lthread{}", thread);

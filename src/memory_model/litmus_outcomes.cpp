@@ -33,8 +33,8 @@ using support::ErrorKind;
 using support::fail;
 using support::Result;
 
-constexpr size_t most_events = 64;
-constexpr uint64_t most_candidates = 500'000;
+constexpr size_t max_events = 64;
+constexpr uint64_t max_candidates = 500'000;
 constexpr unsigned nobody = ~0u;
 
 /// A relation over events: a bit set of successors for each.
@@ -198,7 +198,7 @@ class Executions {
   }
 
   bool choose_coherence() {
-    if (!compute_values()) return ++result_.candidates <= most_candidates;
+    if (!compute_values()) return ++result_.candidates <= max_candidates;
     coherence_.clear();
     for (unsigned location = 0; location < test_.locations.size(); ++location) {
       coherence_.push_back({location});  // the initial value is first
@@ -212,7 +212,7 @@ class Executions {
   bool permute(size_t location) {
     if (location == coherence_.size()) {
       consider();
-      return ++result_.candidates <= most_candidates;
+      return ++result_.candidates <= max_candidates;
     }
     do {
       if (!permute(location + 1)) return false;
@@ -462,16 +462,16 @@ Result<LitmusResult> enumerate_outcomes(const LitmusTest& test) {
       events += each.action >= LitmusAction::add && each.action <= LitmusAction::compare_exchange ? 2 : 1;
     }
   }
-  if (events > most_events)
+  if (events > max_events)
     return fail(ErrorKind::unsupported,
                 "the test has {} events, of which there can be {}: each statement and location is "
                 "one, a read-modify-write two",
-                events, most_events);
+                events, max_events);
   LitmusResult result;
   std::set<LitmusOutcome> outcomes;
   for (uint64_t succeeding = 0; succeeding < uint64_t{1} << std::min<size_t>(exchanges, 32); ++succeeding) {
     if (!Executions(test, succeeding, outcomes, result).run())
-      return fail(ErrorKind::unsupported, "the test has more than {} executions to look at", most_candidates);
+      return fail(ErrorKind::unsupported, "the test has more than {} executions to look at", max_candidates);
   }
   result.outcomes.assign(outcomes.begin(), outcomes.end());
   return result;

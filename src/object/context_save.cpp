@@ -333,7 +333,7 @@ std::vector<uint8_t> write_context_save_area(std::span<const SavedWave> waves, c
 }
 
 Result<std::vector<SavedWave>> read_context_save_area(std::span<const uint8_t> area, const target::Processor& processor,
-                                                      uint64_t most_bytes) {
+                                                      uint64_t max_bytes) {
   const auto broken = [](std::string_view what) {
     return fail(ErrorKind::invalid_file, "the context save area is damaged: {}", what);
   };
@@ -369,7 +369,7 @@ Result<std::vector<SavedWave>> read_context_save_area(std::span<const uint8_t> a
     const uint64_t all = sizes.bytes() + lds_bytes + layout.gap;
     if (all > end) return broken(fmt::format("the registers of wave {} are not all there", waves.size()));
     used += all;
-    if (used > most_bytes) return broken("it has more waves than the file has room for");
+    if (used > max_bytes) return broken("it has more waves than the file has room for");
     end -= all;
     uint64_t offset = end;
     wave.vgprs = take_words(registers, offset, sizes.vgprs * sizes.lanes);

@@ -87,9 +87,9 @@ void set_exception(SavedWave& wave, WaveException exception, const target::Proce
 /// The area with these waves in it.
 std::vector<uint8_t> write_context_save_area(std::span<const SavedWave> waves, const target::Processor& processor);
 
-/// The waves in an area. `most_bytes` is how many of their registers may take; errors say what is wrong.
+/// The waves in an area. `max_bytes` is how many of their registers may take; errors say what is wrong.
 support::Result<std::vector<SavedWave>> read_context_save_area(std::span<const uint8_t> area,
                                                                const target::Processor& processor,
-                                                               uint64_t most_bytes = UINT64_MAX);
+                                                               uint64_t max_bytes = UINT64_MAX);
 
 }  // namespace Atoll::object

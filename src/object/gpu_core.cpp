@@ -118,7 +118,7 @@ void read_codes(GpuCore& core) {
   }
 }
 
-void read_waves(GpuCore& core, uint64_t most_bytes) {
+void read_waves(GpuCore& core, uint64_t max_bytes) {
   std::set<uint64_t> areas;
   for (const KfdQueue& queue : core.state.queues) {
     CoreQueue& result = core.queues.emplace_back();
@@ -141,14 +141,14 @@ void read_waves(GpuCore& core, uint64_t most_bytes) {
             fmt::format("the context save area at {:#x} is {}", address, area ? "another queue's" : "not in the file");
         break;
       }
-      auto waves = read_context_save_area(*area, *processor, most_bytes);
+      auto waves = read_context_save_area(*area, *processor, max_bytes);
       if (!waves) {
         result.error = waves.error().message;
         break;
       }
       for (SavedWave& wave : *waves) {
         const uint64_t bytes = (wave.vgprs.size() + wave.agprs.size()) * sizeof(uint32_t) + wave.lds.size();
-        most_bytes -= std::min(most_bytes, bytes);
+        max_bytes -= std::min(max_bytes, bytes);
         result.waves.push_back(std::move(wave));
       }
     }

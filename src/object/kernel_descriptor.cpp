@@ -23,7 +23,7 @@ using namespace descriptor_field;
 
 /// The most SGPRs that a wave can be given: on GFX6 to GFX9 the addressable ones with VCC, FLAT_SCRATCH and
 /// XNACK_MASK, rounded up; from GFX10 on all that there are.
-constexpr uint32_t most_sgprs = 112, all_sgprs = 128;
+constexpr uint32_t max_sgprs = 112, all_sgprs = 128;
 
 template <size_t N>
 bool all_zero(const uint8_t (&bytes)[N]) {
@@ -61,7 +61,7 @@ std::unexpected<support::Error> too_much(std::string_view field, uint64_t wanted
 }
 
 /// Of a wave in the mode of dynamic VGPRs: 8 blocks of 32 (user guide, "amdgpu-dynamic-vgpr-block-size").
-constexpr uint16_t most_dynamic_vgprs = 256;
+constexpr uint16_t max_dynamic_vgprs = 256;
 
 /// The register counts, which take four fields and the processor's granules to know.
 Result<void> decode_registers(const RawKernelDescriptor& raw, const Processor& processor, KernelDescriptor& result) {
@@ -71,7 +71,7 @@ Result<void> decode_registers(const RawKernelDescriptor& raw, const Processor& p
     return too_much(vgpr_count.name, allocated, "VGPRs", processor, processor.addressable_vgprs);
   result.vgprs = static_cast<uint16_t>(allocated);
   result.dynamic_vgprs = processor.generation >= target::Generation::gfx12_5 && dynamic_vgpr.of(raw) != 0;
-  if (result.dynamic_vgprs) result.vgprs = most_dynamic_vgprs;
+  if (result.dynamic_vgprs) result.vgprs = max_dynamic_vgprs;
   if (processor.unified_vgprs) {
     const uint32_t first_agpr = (accum_offset.of(raw) + 1) * 4;
     if (first_agpr > allocated)
@@ -91,8 +91,8 @@ Result<void> decode_registers(const RawKernelDescriptor& raw, const Processor& p
   }
 
   const uint32_t sgprs = processor.fixed_sgprs ? all_sgprs : (sgpr_count.of(raw) + 1) * 8;
-  if (!processor.fixed_sgprs && sgprs > most_sgprs)
-    return too_much(sgpr_count.name, sgprs, "SGPRs", processor, most_sgprs);
+  if (!processor.fixed_sgprs && sgprs > max_sgprs)
+    return too_much(sgpr_count.name, sgprs, "SGPRs", processor, max_sgprs);
   result.sgprs = static_cast<uint16_t>(sgprs);
   return {};
 }

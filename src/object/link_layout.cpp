@@ -94,7 +94,7 @@ void Linker::lay_out() {
   for (size_t i = 0; i < sections_.size(); ++i) places.emplace_back(rank(sections_[i]), i);
   std::ranges::sort(places);
   for (const auto& [place, index] : places) order_.push_back(&sections_[index]);
-  uint64_t address = sizeof(Elf64_Ehdr) + most_program_headers * sizeof(Elf64_Phdr), offset = address;
+  uint64_t address = sizeof(Elf64_Ehdr) + max_program_headers * sizeof(Elf64_Phdr), offset = address;
   const OutputSection* before = nullptr;
   uint16_t number = 1;
   for (OutputSection* section : order_) {

@@ -24,8 +24,8 @@ std::vector<Elf64_Phdr> Linker::make_segments() const {
                         .p_align = alignment});
   };
   // Loaded segments: runs of sections that may do the same. The headers belong to the first.
-  add(PT_LOAD, PF_R, 0, 0, sizeof(Elf64_Ehdr) + most_program_headers * sizeof(Elf64_Phdr),
-      sizeof(Elf64_Ehdr) + most_program_headers * sizeof(Elf64_Phdr), page);
+  add(PT_LOAD, PF_R, 0, 0, sizeof(Elf64_Ehdr) + max_program_headers * sizeof(Elf64_Phdr),
+      sizeof(Elf64_Ehdr) + max_program_headers * sizeof(Elf64_Phdr), page);
   const OutputSection* before = nullptr;
   uint64_t relro_begin = 0, relro_end = 0, relro_offset = 0, notes_begin = 0, notes_end = 0, notes_offset = 0;
   for (const OutputSection* section : order_) {

@@ -154,7 +154,7 @@ class Linker {
 };
 
 constexpr uint64_t page = 4096;
-constexpr uint64_t most_program_headers = 9;
+constexpr uint64_t max_program_headers = 9;
 
 /// What a segment of the section may do: sections of different kinds lie on pages of their own.
 uint32_t segment_flags(const OutputSection& section);

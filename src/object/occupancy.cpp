@@ -30,7 +30,7 @@ Occupancy occupancy_of(const KernelResources& kernel, const target::Processor& p
   const uint32_t units = kernel.wgp_mode ? 2 : 1;
   const uint32_t simds = processor.simds_per_cu * units, most = processor.waves_per_simd;
   const uint32_t narrow = kernel.wave32 ? 2 : 1;  // a register of 32 lanes is half of one of 64
-  const VgprFile file{.most_waves = most,
+  const VgprFile file{.max_waves = most,
                       .vgpr_granule = processor.vgpr_allocation_granule * narrow,
                       .vgprs_there_are = processor.simd_vgprs * narrow};
 

@@ -35,7 +35,7 @@ uint32_t total_vgprs(const target::Processor& processor, uint32_t vgprs, uint32_
 
 uint32_t occupancy(const VgprFile& file, const target::Processor& processor, uint32_t waves, uint32_t sgprs,
                    uint32_t vgprs) {
-  if (sgprs != 0 && processor.fixed_sgprs) waves = std::min(waves, file.most_waves);
+  if (sgprs != 0 && processor.fixed_sgprs) waves = std::min(waves, file.max_waves);
   if (sgprs != 0 && !processor.fixed_sgprs) {
     const bool old = processor.generation < Generation::gfx8;
     for (const SgprLimit* limit = old ? gfx6_limits : gfx8_limits;; ++limit) {
@@ -46,9 +46,9 @@ uint32_t occupancy(const VgprFile& file, const target::Processor& processor, uin
   }
   if (vgprs >= file.vgpr_granule) {
     const auto taken = (vgprs + file.vgpr_granule - 1) / file.vgpr_granule * file.vgpr_granule;
-    waves = std::min({waves, file.most_waves, std::max(file.vgprs_there_are / taken, 1u)});
+    waves = std::min({waves, file.max_waves, std::max(file.vgprs_there_are / taken, 1u)});
   } else if (vgprs != 0) {
-    waves = std::min(waves, file.most_waves);
+    waves = std::min(waves, file.max_waves);
   }
   return waves;
 }

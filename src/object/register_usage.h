@@ -17,7 +17,7 @@ uint32_t total_vgprs(const target::Processor& processor, uint32_t vgprs, uint32_
 
 /// A SIMD's registers.
 struct VgprFile {
-  uint32_t most_waves, vgpr_granule, vgprs_there_are;
+  uint32_t max_waves, vgpr_granule, vgprs_there_are;
 };
 /// Waves that fit on a SIMD: at most `waves`, and as many as the registers of each allow. No registers: no limit.
 uint32_t occupancy(const VgprFile& file, const target::Processor& processor, uint32_t waves, uint32_t sgprs,

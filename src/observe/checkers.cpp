@@ -77,7 +77,7 @@ std::string summary_line(const Finding& finding) {
                      finding.source.to_string(), finding.count > 1 ? fmt::format(", {} times", finding.count) : "");
 }
 
-support::Result<std::unique_ptr<Checkers>> Checkers::create(Options options, Surroundings surroundings) {
+support::Result<std::unique_ptr<Checkers>> Checkers::create(Options options, CheckerContext context) {
   if (const auto checked = check(options); !checked) return std::unexpected(checked.error());
   Suppressions suppressions;
   if (!options.suppressions.empty()) {
@@ -85,30 +85,29 @@ support::Result<std::unique_ptr<Checkers>> Checkers::create(Options options, Sur
     if (!read) return std::unexpected(read.error());
     suppressions = std::move(*read);
   }
-  std::unique_ptr<Checkers> checkers(
-      new Checkers(std::move(options), std::move(surroundings), std::move(suppressions)));
+  std::unique_ptr<Checkers> checkers(new Checkers(std::move(options), std::move(context), std::move(suppressions)));
   // A report of no findings: the process may end without finish(), which replaces it.
   if (!checkers->options_.report_file.empty())
     if (const auto written = checkers->write(); !written) return std::unexpected(written.error());
   return checkers;
 }
 
-Checkers::Checkers(Options options, Surroundings surroundings, Suppressions suppressions)
+Checkers::Checkers(Options options, CheckerContext context, Suppressions suppressions)
     : options_(std::move(options)),
-      surroundings_(std::move(surroundings)),
-      findings_(std::move(suppressions), surroundings_.tell ? surroundings_.tell : to_standard_error),
-      progress_(!surroundings_.tell && isatty(STDERR_FILENO) == 1 ? std::function(to_standard_error)
-                                                                  : std::function<void(std::string_view)>()) {
+      checker_context_(std::move(context)),
+      findings_(std::move(suppressions), checker_context_.report ? checker_context_.report : to_standard_error),
+      progress_(!checker_context_.report && isatty(STDERR_FILENO) == 1 ? std::function(to_standard_error)
+                                                                       : std::function<void(std::string_view)>()) {
   // A kernel's fault may end the program before finish().
   findings_.added = [this](const Finding& finding) {
-    if (surroundings_.found) surroundings_.found(finding);
+    if (checker_context_.found) checker_context_.found(finding);
     if (!options_.report_file.empty()) static_cast<void>(write());
   };
   const auto wanted = [&](std::string_view name) {
     return std::ranges::find(options_.checkers, name) != options_.checkers.end();
   };
   if (wanted("memory") || wanted("leak")) {
-    checkers_.push_back(make_memory_checker(findings_, surroundings_, wanted("memory"), wanted("leak")));
+    checkers_.push_back(make_memory_checker(findings_, checker_context_, wanted("memory"), wanted("leak")));
   }
   if (wanted("init")) checkers_.push_back(make_init_checker(findings_));
   if (wanted("race")) checkers_.push_back(make_race_checker(findings_));
@@ -116,15 +115,16 @@ Checkers::Checkers(Options options, Surroundings surroundings, Suppressions supp
   if (wanted("wait")) checkers_.push_back(make_wait_checker(findings_));
   if (wanted("order")) checkers_.push_back(make_order_checker(findings_, options_.seed()));
   for (const auto& checker : checkers_) {
-    const machine::Watched wants = checker->watched();
+    const machine::EventMask wants = checker->watched();
     watched_ |= wants;
     if (wants.code) of_code_.push_back(checker.get());
     if (wants.dispatches) of_dispatches_.push_back(checker.get());
     if (wants.work_groups) of_work_groups_.push_back(checker.get());
-    if (wants.instructions || wants.synchronisation || wants.whole_waves || wants.definedness)
+    if (wants.instructions || wants.synchronisation || wants.whole_waves || wants.undefined_values)
       of_instructions_.push_back(checker.get());
     if (wants.paths) of_paths_ = checker.get();
-    if (wants.accesses || wants.odd_accesses || wants.definedness || wants.paths) of_accesses_.push_back(checker.get());
+    if (wants.accesses || wants.filtered_accesses || wants.undefined_values || wants.paths)
+      of_accesses_.push_back(checker.get());
     if (wants.barriers) of_barriers_.push_back(checker.get());
     if (wants.memory) of_memory_.push_back(checker.get());
     if (wants.loads) of_loads_.push_back(checker.get());
@@ -136,7 +136,7 @@ Checkers::Checkers(Options options, Surroundings surroundings, Suppressions supp
 support::Result<void> Checkers::finish() {
   if (finished_) return {};
   finished_ = true;
-  if (surroundings_.tell) findings_.mute();
+  if (checker_context_.report) findings_.mute();
   for (const auto& checker : checkers_) checker->finish();
   const std::vector<Finding> findings = findings_.all();
   uint64_t errors = 0, times = 0;
@@ -145,7 +145,7 @@ support::Result<void> Checkers::finish() {
     ++errors;
     times += finding.count;
   }
-  if (errors != 0 && !surroundings_.tell) {
+  if (errors != 0 && !checker_context_.report) {
     std::string text = fmt::format("atoll: {} finding{}", errors, errors == 1 ? "" : "s");
     if (times > errors) text += fmt::format(", {} times in all", times);
     if (const uint64_t hidden = findings_.suppressed(); hidden != 0) text += fmt::format("; {} suppressed", hidden);
@@ -163,7 +163,7 @@ support::Result<void> Checkers::write() {
   const std::lock_guard lock(report_mutex_);
   std::vector<Finding> findings = findings_.all();
   findings.insert(findings.end(), faults_.begin(), faults_.end());
-  return write_report(options_.report_file, findings, surroundings_.program);
+  return write_report(options_.report_file, findings, checker_context_.program);
 }
 
 void Checkers::faulted(const machine::FaultReport& fault) {
@@ -219,14 +219,14 @@ void Checkers::instruction(const machine::Wave& wave, uint64_t pc, const isa::In
 void Checkers::access(const machine::Wave& wave, const machine::AccessEvent& access) {
   for (Checker* each : of_accesses_) each->access(wave, access);
 }
-uint32_t Checkers::path_after(const machine::Wave& wave, uint32_t before, const machine::StraightCode& code) {
-  return of_paths_->path_after(wave, before, code);
+uint32_t Checkers::on_basic_block(const machine::Wave& wave, uint32_t before, const machine::InstructionRange& code) {
+  return of_paths_->on_basic_block(wave, before, code);
 }
 /// Asked where odd accesses alone are wanted: what one of the checkers finds odd is.
-machine::OrdinaryAccesses Checkers::ordinary_accesses(const machine::Wave& wave) {
-  machine::OrdinaryAccesses all{.scratch_bytes = UINT32_MAX};
+machine::AccessFilter Checkers::access_filter(const machine::Wave& wave) {
+  machine::AccessFilter all{.scratch_bytes = UINT32_MAX};
   for (Checker* each : of_accesses_) {
-    const machine::OrdinaryAccesses one = each->ordinary_accesses(wave);
+    const machine::AccessFilter one = each->access_filter(wave);
     all.scratch_bytes = std::min(all.scratch_bytes, one.scratch_bytes);
     all.lds_bytes = std::min(all.lds_bytes, one.lds_bytes);
     all.epoch = std::max(all.epoch, one.epoch);
@@ -234,18 +234,18 @@ machine::OrdinaryAccesses Checkers::ordinary_accesses(const machine::Wave& wave)
   }
   return all;
 }
-bool Checkers::is_ordinary(const machine::Wave& wave, const machine::AccessEvent& access,
-                           machine::OrdinaryMemory& around) {
+bool Checkers::passes_filter(const machine::Wave& wave, const machine::AccessEvent& access,
+                             machine::OrdinaryMemory& around) {
   around = {.begin = 0, .end = UINT64_MAX};
   for (Checker* each : of_accesses_) {
     machine::OrdinaryMemory one;
-    if (!each->is_ordinary(wave, access, one)) return false;
+    if (!each->passes_filter(wave, access, one)) return false;
     around = {.begin = std::max(around.begin, one.begin), .end = std::min(around.end, one.end)};
   }
   return true;
 }
-void Checkers::settle_loads(machine::Wave& wave, const isa::Instruction& next) {
-  for (Checker* each : of_loads_) each->settle_loads(wave, next);
+void Checkers::override_loaded_values(machine::Wave& wave, const isa::Instruction& next) {
+  for (Checker* each : of_loads_) each->override_loaded_values(wave, next);
 }
 void Checkers::barrier(const machine::Wave& wave, const machine::BarrierEvent& event) {
   for (Checker* each : of_barriers_) each->barrier(wave, event);

@@ -23,10 +23,10 @@
 namespace Atoll::observe {
 
 /// What checkers cannot know by themselves.
-struct Surroundings {
+struct CheckerContext {
   /// Gets the reports, for people, one at a time; empty: standard error, which gets a summary at the end, too. It is
   /// not called by finish(), when whoever it belongs to may be gone.
-  std::function<void(std::string_view)> tell{};
+  std::function<void(std::string_view)> report{};
   /// The memory around an address that kernels may use although no allocated() told of it, as begin and end: what the
   /// program has registered or mapped, signals.
   std::function<std::optional<std::pair<uint64_t, uint64_t>>(uint64_t)> known{};
@@ -79,7 +79,7 @@ std::string summary_line(const Finding& finding);
 class Checkers final : public machine::Observer {
  public:
   /// Errors: a suppression file that cannot be read or understood, a report whose kind is unknown.
-  static support::Result<std::unique_ptr<Checkers>> create(Options options, Surroundings surroundings);
+  static support::Result<std::unique_ptr<Checkers>> create(Options options, CheckerContext context);
 
   const Options& options() const { return options_; }
   bool wants(std::string_view checker) const {
@@ -94,7 +94,7 @@ class Checkers final : public machine::Observer {
   /// Lets go of all memory that is kept, before who has it goes.
   void forget();
 
-  machine::Watched watched() const override { return watched_; }
+  machine::EventMask watched() const override { return watched_; }
   void code_loaded(const machine::LoadedCode& code) override;
   void code_unloading(const machine::LoadedCode& code) override;
   void dispatch_begins(const machine::Dispatch& dispatch) override;
@@ -106,11 +106,11 @@ class Checkers final : public machine::Observer {
   void wave_ends(const machine::Wave& wave) override;
   void instruction(const machine::Wave& wave, uint64_t pc, const isa::Instruction& instruction) override;
   void access(const machine::Wave& wave, const machine::AccessEvent& access) override;
-  uint32_t path_after(const machine::Wave& wave, uint32_t before, const machine::StraightCode& code) override;
-  machine::OrdinaryAccesses ordinary_accesses(const machine::Wave& wave) override;
-  bool is_ordinary(const machine::Wave& wave, const machine::AccessEvent& access,
-                   machine::OrdinaryMemory& around) override;
-  void settle_loads(machine::Wave& wave, const isa::Instruction& next) override;
+  uint32_t on_basic_block(const machine::Wave& wave, uint32_t before, const machine::InstructionRange& code) override;
+  machine::AccessFilter access_filter(const machine::Wave& wave) override;
+  bool passes_filter(const machine::Wave& wave, const machine::AccessEvent& access,
+                     machine::OrdinaryMemory& around) override;
+  void override_loaded_values(machine::Wave& wave, const isa::Instruction& next) override;
   void barrier(const machine::Wave& wave, const machine::BarrierEvent& event) override;
   void allocated(const machine::MemoryEvent& memory) override;
   void freed(uint64_t address, std::string_view function, std::function<void()> release) override;
@@ -132,14 +132,14 @@ class Checkers final : public machine::Observer {
   void copy_ends(uint64_t copy, uint64_t completion_signal) override;
 
  private:
-  Checkers(Options options, Surroundings surroundings, Suppressions suppressions);
+  Checkers(Options options, CheckerContext context, Suppressions suppressions);
   support::Result<void> write();
 
   const Options options_;
-  const Surroundings surroundings_;
+  const CheckerContext checker_context_;
   Findings findings_;
   Progress progress_;
-  machine::Watched watched_;
+  machine::EventMask watched_;
   std::vector<std::unique_ptr<Checker>> checkers_;
   /// Those that want such events.
   std::vector<Checker*> of_code_, of_dispatches_, of_work_groups_, of_instructions_, of_accesses_, of_barriers_,

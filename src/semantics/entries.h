@@ -8,11 +8,11 @@
 
 #include <span>
 
-#include "semantics/level.h"
+#include "semantics/host_isa.h"
 #include "semantics/row.h"
 
 namespace Atoll::semantics {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 std::span<const VectorEntry> float_arithmetic_entries();
 std::span<const VectorEntry> float_brain_entries();
@@ -34,5 +34,5 @@ std::span<const VectorEntry> integer_bytes_entries();
 std::span<const VectorEntry> integer_compare_entries();
 std::span<const VectorEntry> integer_packed_entries();
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::semantics

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "semantics/level_functions.h"
+#include "semantics/host_isa_functions.h"
 #include "support/environment.h"
 
 namespace Atoll::semantics {

@@ -1,4 +1,4 @@
-// semantics: the levels of the host's vector instructions (level.h), and the one in use.
+// semantics: the levels of the host's vector instructions (host_isa.h), and the one in use.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@
 #include "semantics/row.h"
 
 namespace Atoll::semantics {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 namespace {
 
@@ -305,5 +305,5 @@ void merge_sdwa(Row& dst, const Row& result, SdwaSelect select, SdwaUnused unuse
   });
 }
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::semantics

@@ -9,11 +9,11 @@
 #include <cstdint>
 
 #include "isa/instruction.h"
-#include "semantics/level.h"
+#include "semantics/host_isa.h"
 #include "semantics/registry.h"
 
 namespace Atoll::semantics {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 /// Whether apply_source_modifiers() would change anything.
 bool has_source_modifiers(const isa::Operand& operand);
@@ -50,5 +50,5 @@ void merge_high_half(Row& dst, const Row& result, uint64_t exec);
 /// copies of the result's sign bit above it (below it: zeros), or stays.
 void merge_sdwa(Row& dst, const Row& result, isa::SdwaSelect select, isa::SdwaUnused unused, uint64_t exec);
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::semantics

@@ -71,12 +71,12 @@ struct VectorShape {
   bool handles_clamp = false;         ///< does what the clamp bit asks for; else clamp is the engine's [0, 1] step
 };
 
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 /// The vector function of an opcode on that generation; `call` is null where semantics has none. Code that is itself
 /// made for a level gets its own level's, other code that of the level in use (host_vectors.h). Who runs nothing but
 /// GFX9 need not say the generation.
 const VectorShape& vector_function(isa::Opcode opcode, target::Generation generation = target::Generation::gfx9);
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 
 /// One call of a scalar instruction. 64-bit values are whole; narrower ones are zero-extended.
 struct ScalarCall {

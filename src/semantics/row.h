@@ -11,12 +11,12 @@
 #include <utility>
 
 #include "semantics/float/float_mode.h"
+#include "semantics/host_isa.h"
 #include "semantics/lanes/lanes.h"
-#include "semantics/level.h"
 #include "semantics/registry.h"
 
 namespace Atoll::semantics {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 /// Two values per lane: packed 16-bit pairs of one register, or 32-bit pairs of two (v_pk_*).
 template <typename T>
@@ -528,5 +528,5 @@ constexpr VectorEntry vector_entry(isa::Opcode opcode, target::Generation since 
   ::Atoll::semantics::vector_entry<&__VA_ARGS__, ::Atoll::semantics::Mode::ignored>( \
       ::Atoll::isa::Opcode::opcode, ::Atoll::target::Generation::generation)
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::semantics

@@ -7,7 +7,7 @@
 #include "semantics/registry.h"
 
 namespace Atoll::semantics {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 namespace {
 
@@ -67,5 +67,5 @@ const VectorShape& vector_function(isa::Opcode opcode, Generation generation) {
   return *table[static_cast<size_t>(generation)][static_cast<size_t>(opcode)];
 }
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::semantics

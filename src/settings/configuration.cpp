@@ -90,7 +90,7 @@ Result<void> check_word(const Values& values, Setting setting, std::initializer_
 }  // namespace
 
 Result<unsigned> number_of_gpus(const Values& values) {
-  return number<unsigned>(values, Setting::gpus, 1, target::most_gpus);
+  return number<unsigned>(values, Setting::gpus, 1, target::max_gpus);
 }
 
 Result<std::vector<target::GpuModel>> named_gpus(const Values& values) {
@@ -172,7 +172,7 @@ Result<Configuration> read_configuration(const Values& values) {
   const auto seconds = number<double>(values, Setting::timeout, 0, max_seconds);
   if (!seconds) return std::unexpected(seconds.error());
   configuration.timeout = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(*seconds));
-  const auto threads = number<unsigned>(values, Setting::threads, 0, machine::most_threads);
+  const auto threads = number<unsigned>(values, Setting::threads, 0, machine::max_threads);
   if (!threads) return std::unexpected(threads.error());
   configuration.threads = *threads;
   configuration.core_file = values.get(Setting::core).value_or("");

@@ -15,13 +15,13 @@ namespace Atoll::support {
 class MappedFile {
  public:
   /// Of what is read: a device may never come to an end.
-  static constexpr uint64_t most_read = uint64_t{512} << 20;
+  static constexpr uint64_t max_read = uint64_t{512} << 20;
 
   /// The error says what the operating system says, with the path. Of a file that is not regular at most `most` bytes
   /// are read: more is an error of the kind out_of_resources.
-  static Result<MappedFile> open(const std::string& path, uint64_t most = most_read);
+  static Result<MappedFile> open(const std::string& path, uint64_t most = max_read);
   /// What is left of an open file, which stays open; `name` is for errors.
-  static Result<MappedFile> from(int descriptor, const std::string& name, uint64_t most = most_read);
+  static Result<MappedFile> from(int descriptor, const std::string& name, uint64_t most = max_read);
 
   MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
   MappedFile& operator=(MappedFile&& other) noexcept {

@@ -82,7 +82,7 @@ enum class BufferResources : uint8_t {
   gfx11,  ///< likewise, and SWIZZLE_ENABLE says how large elements are
 };
 
-/// How matrix instructions sum up the products of floats of 16 bits and less (semantics/matrix/matrix.h).
+/// How matrix instructions sum up the products of floats of 16 bits and less (semantics/matrix/mfma.h).
 enum class MatrixSums : uint8_t {
   chained,            ///< one after the other
   exact,              ///< those of a lane and what there is already, rounded once
@@ -90,7 +90,7 @@ enum class MatrixSums : uint8_t {
   aligned             ///< several at a time, cut off where the largest of them says
 };
 
-/// Where WMMA's matrices are in the registers (semantics/matrix/wave_matrix.h).
+/// Where WMMA's matrices are in the registers (semantics/matrix/wmma.h).
 enum class WaveMatrices : uint8_t {
   none,
   replicated,  ///< A and B are in the lanes' every 16 (GFX11)

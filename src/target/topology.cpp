@@ -20,15 +20,15 @@ bool wants_xnack() {
 }
 
 Result<std::vector<GpuModel>> find_gpus(std::string_view names, unsigned count, bool usual_xnack) {
-  if (count > most_gpus)
-    return fail(ErrorKind::invalid_argument, "{} GPUs are too many: Atoll has up to {}", count, most_gpus);
+  if (count > max_gpus)
+    return fail(ErrorKind::invalid_argument, "{} GPUs are too many: Atoll has up to {}", count, max_gpus);
   std::vector<GpuModel> gpus;
   for (const auto& part : std::views::split(names, ',')) {
     auto gpu = find_gpu(std::string_view(part.begin(), part.end()), usual_xnack);
     if (!gpu) return std::unexpected(gpu.error());
     gpus.push_back(*gpu);
-    if (gpus.size() > most_gpus)
-      return fail(ErrorKind::invalid_argument, "the list names too many GPUs: Atoll has up to {}", most_gpus);
+    if (gpus.size() > max_gpus)
+      return fail(ErrorKind::invalid_argument, "the list names too many GPUs: Atoll has up to {}", max_gpus);
   }
   if (count == 0 || gpus.size() == count) return gpus;
   if (gpus.size() != 1)

@@ -14,7 +14,7 @@
 namespace Atoll::target {
 
 /// As many as Atoll has in one machine.
-inline constexpr unsigned most_gpus = 64;
+inline constexpr unsigned max_gpus = 64;
 
 /// The GPUs of a list, "mi250x,rx7900xtx", each as find_gpu() takes it; or, with a `count` other than 0, so many of the
 /// one GPU that is named.

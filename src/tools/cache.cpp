@@ -30,7 +30,7 @@ support::Result<int> show() {
   fmt::print("directory  {}\n", (*cache)->directory().string());
   fmt::print("kernels    {}\n", contents.files);
   fmt::print("size       {:.1f} MiB of at most {:.1f} MiB\n", static_cast<double>(contents.bytes) / mebibyte,
-             static_cast<double>((*cache)->most_bytes()) / mebibyte);
+             static_cast<double>((*cache)->max_bytes()) / mebibyte);
   fmt::print("hits       {}\n", contents.hits);
   return 0;
 }

@@ -5,7 +5,7 @@
 
 namespace Atoll::tools {
 
-support::Result<observe::Options> CheckWish::options() const {
+support::Result<observe::Options> CheckRequest::options() const {
   const auto wrong = [](const char* option, const support::Error& error) {
     return wrong_usage(fmt::format("{}: {}", option, error.message));
   };

@@ -54,7 +54,7 @@ inline CLI::Validator positive(uint64_t most) {
 }
 
 /// Thirty years: no timeout is longer.
-constexpr uint64_t most_seconds = 1'000'000'000;
+constexpr uint64_t max_seconds = 1'000'000'000;
 
 /// Accepts the names of engines.
 inline CLI::Validator engine_name() {
@@ -80,7 +80,7 @@ inline void add_statistics_option(CLI::App& command, std::string& file) {
 }
 
 /// `--check[=LIST]` and what belongs to it.
-struct CheckWish {
+struct CheckRequest {
   std::string list, report, exit_code, suppressions;
 
   /// Usage errors: an unknown checker, a report whose kind is unknown, a mistake in the suppressions. Files are given

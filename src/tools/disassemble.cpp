@@ -134,7 +134,7 @@ bool is_text(std::string_view input) {
 
 /// Returns the bytes that a text spells: words of 8 hexadecimal digits and of 16, as listings show them, the lowest
 /// byte last, or single bytes of 2; "0x" before them, commas and brackets may be there.
-Result<std::vector<uint8_t>> spelled_bytes(std::string_view text) {
+Result<std::vector<uint8_t>> explicit_bytes(std::string_view text) {
   constexpr std::string_view between = " \t\r\n,[]";
   std::vector<uint8_t> bytes;
   for (size_t at = 0; (at = text.find_first_not_of(between, at)) != std::string_view::npos;) {
@@ -161,7 +161,7 @@ Result<int> disassemble_raw(const DisassembleRequest& request) {
   if (auto ok = check_wave_size(*processor, request.wave_size); !ok) return std::unexpected(ok.error());
   auto input = read_text_file(request.file.empty() ? "-" : request.file);
   if (!input) return std::unexpected(input.error());
-  auto bytes = is_text(*input) ? spelled_bytes(*input)
+  auto bytes = is_text(*input) ? explicit_bytes(*input)
                                : Result<std::vector<uint8_t>>(std::in_place, input->begin(), input->end());
   if (!bytes) return std::unexpected(bytes.error());
   const auto section = assembler::disassemble(*bytes, *processor, request.wave_size, 0);

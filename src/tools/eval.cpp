@@ -38,7 +38,7 @@ struct EvalRequest {
   bool trace = false, json = false;
 };
 
-constexpr uint64_t most_instructions = uint64_t{1} << 48;  ///< --limit: months
+constexpr uint64_t max_instructions = uint64_t{1} << 48;  ///< --limit: months
 
 /// The code as a code object; nothing if there are mistakes in it, which are told.
 Result<std::optional<std::vector<uint8_t>>> assemble(const EvalRequest& request, const target::TargetId& target,
@@ -194,10 +194,10 @@ void add_eval(CLI::App& app, Invocation& invocation) {
       ->check(engine_name());
   command->add_option("--limit", request->limit, "Stop after about this number of instructions (1000000)")
       ->type_name("N")
-      ->check(positive(most_instructions));
+      ->check(positive(max_instructions));
   command->add_option("--timeout", request->timeout, "Stop after that long (10)")
       ->type_name("SECONDS")
-      ->check(positive(most_seconds));
+      ->check(positive(max_seconds));
   command->add_flag("--trace", request->trace, "Print each instruction that is executed with what it changes");
   command->add_flag("--json", request->json, "Print JSON");
   command->footer(

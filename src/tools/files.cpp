@@ -68,9 +68,9 @@ std::optional<int> standard_stream(const struct stat& file) {
 
 /// The name of the file that symbolic links lead to, which need not be there.
 Result<fs::path> without_links(const fs::path& path) {
-  constexpr unsigned most_links = 40;  // as many as Linux follows
+  constexpr unsigned max_links = 40;  // as many as Linux follows
   fs::path name = path;
-  for (unsigned links = 0; links < most_links; ++links) {
+  for (unsigned links = 0; links < max_links; ++links) {
     std::error_code error;
     if (!fs::is_symlink(fs::symlink_status(name, error))) return name;
     const fs::path next = fs::read_symlink(name, error);
@@ -82,8 +82,8 @@ Result<fs::path> without_links(const fs::path& path) {
 
 /// A new file beside `name`, with a name of its own.
 int create_beside(const fs::path& name, fs::path& made) {
-  constexpr unsigned most_tries = 100;
-  for (unsigned i = 0; i < most_tries; ++i) {
+  constexpr unsigned max_tries = 100;
+  for (unsigned i = 0; i < max_tries; ++i) {
     made = name.parent_path() / fmt::format(".atoll.{}.{}", getpid(), i);
     const int descriptor = open(made.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor >= 0 || errno != EEXIST) return descriptor;

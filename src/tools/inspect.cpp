@@ -25,7 +25,7 @@ using support::ErrorKind;
 using support::Result;
 using Json = nlohmann::ordered_json;
 
-constexpr uint64_t most_work_items = 1024;  ///< of a work-group, on any GPU
+constexpr uint64_t max_work_items = 1024;  ///< of a work-group, on any GPU
 
 struct InspectRequest {
   std::string file, gpu, kernel;
@@ -121,7 +121,7 @@ void print_occupancy(const Json& occupancy) {
       for (const Json& what : each["limited_by"])
         because += fmt::format("{}{}", because.empty() ? ", limited by " : " and ", what.get<std::string>());
     fmt::print("    occupancy    {}: {} of {} waves per SIMD in work-groups of {}{}\n", string_of(each, "processor"),
-               number_of(each, "waves_per_simd"), number_of(each, "most_waves_per_simd"),
+               number_of(each, "waves_per_simd"), number_of(each, "max_waves_per_simd"),
                number_of(each, "work_group_size"), because);
   }
 }
@@ -276,7 +276,7 @@ void add_inspect(CLI::App& app, Invocation& invocation) {
                    "Work-items of the work-groups for which occupancy is given:\n"
                    "the most that the kernel allows, without it")
       ->type_name("N")
-      ->check(positive(most_work_items));
+      ->check(positive(max_work_items));
   command->add_option("--wave", request->wave, "In a core file, this wave only, with all its registers")
       ->type_name("N");
   command->add_flag("--json", request->json, "Print JSON");

@@ -37,7 +37,7 @@ struct LaunchOptions {
   double timeout = 0;
   unsigned threads = 0;
   std::string engine, schedule, core, statistics;
-  CheckWish check;
+  CheckRequest check;
 };
 
 /// "64", "64,8" or "64,8,2".
@@ -248,8 +248,8 @@ Result<std::vector<MadeArgument>> make_arguments(const LaunchOptions& options, c
   return made;
 }
 
-Result<void> tell_statistics(const std::string& where, const Gpu& gpu, const std::string& kernel,
-                             const LaunchResult& done) {
+Result<void> report_statistics(const std::string& where, const Gpu& gpu, const std::string& kernel,
+                               const LaunchResult& done) {
   if (where.empty()) return {};
   if (where == machine::statistics_as_table) {
     fmt::print(stderr, "{} on {} ({}): {} work-groups, {} waves, {} wave instructions, {:.6f} s of host time\n",
@@ -310,7 +310,7 @@ Result<int> launch(const LaunchOptions& options) {
       *code, *name, {.grid = *grid, .block = *block, .dynamic_lds_bytes = options.lds_bytes}, arguments);
   if (!done) return broken(done.error());
   if (auto ok = show_results(options, *kernel, *made, false); !ok) return std::unexpected(ok.error());
-  if (auto ok = tell_statistics(options.statistics, *gpu, *name, *done); !ok) return std::unexpected(ok.error());
+  if (auto ok = report_statistics(options.statistics, *gpu, *name, *done); !ok) return std::unexpected(ok.error());
   const auto findings = gpu->findings();
   const bool any = std::ranges::any_of(findings, [](const Finding& finding) { return !finding.is_note; });
   return any ? check->exit_code.value_or(0) : 0;
@@ -360,7 +360,7 @@ void add_launch(CLI::App& app, Invocation& invocation) {
   add_statistics_option(*command, options->statistics);
   command->add_option("--timeout", options->timeout, "Stop the kernel when it runs longer than this")
       ->type_name("SECONDS")
-      ->check(positive(most_seconds));
+      ->check(positive(max_seconds));
   command
       ->add_option("--engine", options->engine,
                    "The engine that runs the kernel: compiled (the default)\nor interpreter")
@@ -373,7 +373,7 @@ void add_launch(CLI::App& app, Invocation& invocation) {
       ->type_name("SCHEDULE");
   command->add_option("--threads", options->threads, "Host threads that run work-groups")
       ->type_name("N")
-      ->check(positive(machine::most_threads));
+      ->check(positive(machine::max_threads));
   add_core_option(*command, options->core);
   add_check_options(*command, options->check.list, options->check.report, options->check.exit_code,
                     options->check.suppressions);

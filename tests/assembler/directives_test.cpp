@@ -27,7 +27,7 @@ constexpr Text texts[] = {
 .long max(1,2,7), or(1,6), alignto(5,8), extrasgprs(1,1,0), extrasgprs(1,0,1), totalnumvgprs(5,9), max(max(1,2),3)
 .long occupancy(10,8,256,9,8,40,30)
 )"},
-    {"SpelledRelocations", R"(
+    {"ExplicitRelocations", R"(
 x: .long 1
 .reloc 0, R_AMDGPU_ABS32, foo
 .reloc x+4, R_AMDGPU_REL32, foo+8

@@ -125,7 +125,7 @@ class Comparison {
                                      .hardware_register = engine::hardware_register,
                                      .now = [] { return uint64_t{0}; },
                                      .multiply = engine::multiply_ops,
-                                     .odd_access = engine::odd_access,
+                                     .filtered_access = engine::filtered_access,
                                      .registers_are_defined = engine::registers_are_defined,
                                      .accesses_are_over = engine::accesses_are_over,
                                      .report_loads = engine::report_loads,

@@ -22,7 +22,7 @@ std::pair<Versioning, Versioning> versioning(const std::string& source) {
   const auto begin = reinterpret_cast<uint64_t>(code.data());
   const auto flow = engine::follow(begin, {}, begin, begin + code.size(), *target::find_processor("gfx1250"));
   if (!flow) throw std::runtime_error(flow.error().message);
-  const compiler::Hotness hotness(*flow, /*be_brief=*/false);
+  const compiler::Hotness hotness(*flow, /*fast_compile=*/false);
   return {hotness.versioning(begin), hotness.versioning(flow->blocks.rbegin()->first)};
 }
 

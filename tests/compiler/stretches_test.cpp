@@ -1,5 +1,5 @@
 // Where code stops to look at whether what it reads is defined.
-#include "compiler/analysis/stretches.h"
+#include "compiler/analysis/check_intervals.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,27 +16,27 @@
 namespace Atoll::test {
 namespace {
 
-using compiler::Stretch;
+using compiler::CheckInterval;
 using testing::ElementsAre;
 
 struct Found {
-  std::vector<Stretch> stretches;
+  std::vector<CheckInterval> intervals;
   std::vector<std::string> begins;  ///< with which instructions
 };
 
 /// The stretches of code without branches. v_writelane_b32 is told of by the interpreter's handler.
-Found stretches_of(const std::string& source) {
+Found check_intervals_of(const std::string& source) {
   const std::vector<uint8_t> code = assemble(source + "\ns_endpgm", "gfx90a");
   const auto begin = reinterpret_cast<uint64_t>(code.data());
   const auto flow = engine::follow(begin, {}, begin, begin + code.size(), *target::find_processor("gfx90a"));
   if (!flow) throw std::runtime_error(flow.error().message);
   const engine::Block& block = flow->blocks.at(begin);
   Found found;
-  found.stretches = compiler::stretches_of(block, flow->lane_mask_words(), [](const isa::Instruction& instruction) {
-    return instruction.opcode == isa::Opcode::v_writelane_b32;
-  });
-  for (const Stretch& stretch : found.stretches) {
-    found.begins.emplace_back(isa::row(block.instructions[stretch.first].instruction.opcode).name);
+  found.intervals = compiler::check_intervals_of(
+      block, flow->lane_mask_words(),
+      [](const isa::Instruction& instruction) { return instruction.opcode == isa::Opcode::v_writelane_b32; });
+  for (const CheckInterval& interval : found.intervals) {
+    found.begins.emplace_back(isa::row(block.instructions[interval.first].instruction.opcode).name);
   }
   return found;
 }
@@ -49,42 +49,42 @@ std::vector<unsigned> numbers(const isa::VectorSet& set) {
   return found;
 }
 
-TEST(Stretches, ReadWhatTheyHaveNotWritten) {
-  const Found found = stretches_of(R"(
+TEST(CheckIntervals, ReadWhatTheyHaveNotWritten) {
+  const Found found = check_intervals_of(R"(
     v_mov_b32 v1, s4
     v_add_u32 v2, v1, v3
     v_mac_f32 v5, v2, v2
     s_add_u32 s6, s4, s7
     s_addc_u32 s8, s6, 0)");
   EXPECT_THAT(found.begins, ElementsAre("v_mov_b32", "s_endpgm"));
-  const Stretch& stretch = found.stretches[0];
-  EXPECT_THAT(numbers(stretch.reads), ElementsAre(3, 5));
-  EXPECT_THAT(numbers(stretch.writes), ElementsAre(1, 2, 5));
-  EXPECT_TRUE(stretch.reads_all.none());
-  EXPECT_TRUE(stretch.scalar_reads[4] && stretch.scalar_reads[7]);
-  EXPECT_FALSE(stretch.scalar_reads[6] || stretch.scalar_reads[isa::scc_number]);
-  EXPECT_TRUE(stretch.scalar_writes[8] && stretch.scalar_writes[isa::scc_number]);
-  EXPECT_FALSE(stretch.accesses);
+  const CheckInterval& interval = found.intervals[0];
+  EXPECT_THAT(numbers(interval.reads), ElementsAre(3, 5));
+  EXPECT_THAT(numbers(interval.writes), ElementsAre(1, 2, 5));
+  EXPECT_TRUE(interval.reads_all.none());
+  EXPECT_TRUE(interval.scalar_reads[4] && interval.scalar_reads[7]);
+  EXPECT_FALSE(interval.scalar_reads[6] || interval.scalar_reads[isa::scc_number]);
+  EXPECT_TRUE(interval.scalar_writes[8] && interval.scalar_writes[isa::scc_number]);
+  EXPECT_FALSE(interval.accesses);
 }
 
-TEST(Stretches, EndBeforeWhatTheyHaveLoadedIsUsed) {
-  EXPECT_THAT(stretches_of(R"(
+TEST(CheckIntervals, EndBeforeWhatTheyHaveLoadedIsUsed) {
+  EXPECT_THAT(check_intervals_of(R"(
     global_load_dword v1, v[2:3], off
     v_add_u32 v4, v5, v6
     v_add_u32 v4, v4, v1)")
                   .begins,
               ElementsAre("global_load_dword", "v_add_u32", "s_endpgm"));
   // Whoever writes the register would otherwise have it defined before the load is told.
-  EXPECT_THAT(stretches_of("ds_read_b32 v1, v2\nv_mov_b32 v1, 0").begins,
+  EXPECT_THAT(check_intervals_of("ds_read_b32 v1, v2\nv_mov_b32 v1, 0").begins,
               ElementsAre("ds_read_b32", "v_mov_b32", "s_endpgm"));
-  EXPECT_THAT(stretches_of("s_load_dwordx2 s[2:3], s[4:5], 0\ns_mov_b32 s7, s6\ns_mov_b32 s8, s3").begins,
+  EXPECT_THAT(check_intervals_of("s_load_dwordx2 s[2:3], s[4:5], 0\ns_mov_b32 s7, s6\ns_mov_b32 s8, s3").begins,
               ElementsAre("s_load_dwordx2", "s_mov_b32", "s_endpgm"));
-  EXPECT_THAT(stretches_of("global_store_dword v[2:3], v1, off\nv_mov_b32 v1, 0").begins,
+  EXPECT_THAT(check_intervals_of("global_store_dword v[2:3], v1, off\nv_mov_b32 v1, 0").begins,
               ElementsAre("global_store_dword", "s_endpgm"));
 }
 
-TEST(Stretches, HaveTheSameLanesThroughout) {
-  const Found found = stretches_of(R"(
+TEST(CheckIntervals, HaveTheSameLanesThroughout) {
+  const Found found = check_intervals_of(R"(
     v_mov_b32 v1, 0
     v_cmp_lt_u32 vcc, v2, v3
     s_and_saveexec_b64 s[4:5], vcc
@@ -93,63 +93,66 @@ TEST(Stretches, HaveTheSameLanesThroughout) {
     v_mov_b32 v4, v1)");
   EXPECT_THAT(found.begins, ElementsAre("v_mov_b32", "v_mov_b32", "v_mov_b32", "s_endpgm"));
   // EXEC itself is never undefined.
-  EXPECT_FALSE(found.stretches[1].scalar_reads[isa::scalar::exec_lo]);
-  EXPECT_THAT(numbers(found.stretches[2].reads), ElementsAre(1));
+  EXPECT_FALSE(found.intervals[1].scalar_reads[isa::scalar::exec_lo]);
+  EXPECT_THAT(numbers(found.intervals[2].reads), ElementsAre(1));
 }
 
-TEST(Stretches, LanesThatReadOthersNeedAllOfThem) {
+TEST(CheckIntervals, LanesThatReadOthersNeedAllOfThem) {
   const Found found =
-      stretches_of("v_mov_b32 v1, 0\nv_mov_b32_dpp v2, v1 row_shr:1 row_mask:0xf bank_mask:0xf bound_ctrl:0");
-  EXPECT_TRUE(found.stretches[0].reads_all[1]);
+      check_intervals_of("v_mov_b32 v1, 0\nv_mov_b32_dpp v2, v1 row_shr:1 row_mask:0xf bank_mask:0xf bound_ctrl:0");
+  EXPECT_TRUE(found.intervals[0].reads_all[1]);
 }
 
-TEST(Stretches, WhatIsToldIsOneByItself) {
-  const Found found = stretches_of("v_mov_b32 v1, 0\nv_writelane_b32 v2, s4, 3\nv_mov_b32 v3, v2");
+TEST(CheckIntervals, WhatIsToldIsOneByItself) {
+  const Found found = check_intervals_of("v_mov_b32 v1, 0\nv_writelane_b32 v2, s4, 3\nv_mov_b32 v3, v2");
   EXPECT_THAT(found.begins, ElementsAre("v_mov_b32", "v_writelane_b32", "v_mov_b32", "s_endpgm"));
-  EXPECT_TRUE(found.stretches[1].is_told);
-  EXPECT_TRUE(found.stretches[1].writes.none());
+  EXPECT_TRUE(found.intervals[1].must_report);
+  EXPECT_TRUE(found.intervals[1].writes.none());
 }
 
 /// As (addend, sum, carry).
-std::vector<std::array<uint64_t, 3>> upper_halves(const Stretch& stretch) {
+std::vector<std::array<uint64_t, 3>> upper_halves(const CheckInterval& interval) {
   std::vector<std::array<uint64_t, 3>> found;
-  for (const machine::UpperHalf& half : stretch.upper_halves) found.push_back({half.addend, half.sum, half.carry});
+  for (const machine::UpperHalf& half : interval.upper_halves) found.push_back({half.addend, half.sum, half.carry});
   return found;
 }
 
-TEST(Stretches, MayAddWhatIsUndefinedToUpperHalves) {
+TEST(CheckIntervals, MayAddWhatIsUndefinedToUpperHalves) {
   constexpr uint64_t none = machine::UpperHalf::none;
   using Half = std::array<uint64_t, 3>;
-  const Stretch unused = stretches_of("v_mad_u64_u32 v[4:5], s[6:7], v1, s4, v[2:3]\nv_mov_b32 v6, v4").stretches[0];
+  const CheckInterval unused =
+      check_intervals_of("v_mad_u64_u32 v[4:5], s[6:7], v1, s4, v[2:3]\nv_mov_b32 v6, v4").intervals[0];
   EXPECT_THAT(numbers(unused.reads), ElementsAre(1, 2));
   EXPECT_THAT(upper_halves(unused), ElementsAre(Half{3, 5, 6}));
 
   // What comes of it is handed on to another sum, and written again.
-  const Stretch handed_on = stretches_of(R"(
+  const CheckInterval handed_on = check_intervals_of(R"(
     v_mad_u64_u32 v[4:5], s[6:7], v1, s4, v[2:3]
     v_mad_u64_u32 v[6:7], s[8:9], v1, s4, v[4:5]
     v_mov_b32 v5, 0
     s_mov_b64 s[8:9], 0)")
-                                .stretches[0];
+                                      .intervals[0];
   EXPECT_THAT(upper_halves(handed_on), ElementsAre(Half{3, none, 6}, Half{3, 7, none}));
 }
 
-TEST(Stretches, NeedUpperHalvesThatTheyUse) {
+TEST(CheckIntervals, NeedUpperHalvesThatTheyUse) {
   for (const std::string use : {"v_mov_b32 v6, v5", "s_mov_b32 s8, s7", "v_lshlrev_b64 v[8:9], 2, v[4:5]"}) {
-    const Stretch stretch = stretches_of("v_mad_u64_u32 v[4:5], s[6:7], v1, s4, v[2:3]\n" + use).stretches[0];
-    EXPECT_THAT(numbers(stretch.reads), ElementsAre(1, 2, 3)) << use;
-    EXPECT_THAT(upper_halves(stretch), ElementsAre()) << use;
+    const CheckInterval interval =
+        check_intervals_of("v_mad_u64_u32 v[4:5], s[6:7], v1, s4, v[2:3]\n" + use).intervals[0];
+    EXPECT_THAT(numbers(interval.reads), ElementsAre(1, 2, 3)) << use;
+    EXPECT_THAT(upper_halves(interval), ElementsAre()) << use;
   }
   // Of registers that are needed for something else, too; that the stretch has written; of a row that others read.
-  const Stretch factor = stretches_of("v_mad_u64_u32 v[4:5], s[6:7], v3, s4, v[2:3]").stretches[0];
+  const CheckInterval factor = check_intervals_of("v_mad_u64_u32 v[4:5], s[6:7], v3, s4, v[2:3]").intervals[0];
   EXPECT_THAT(numbers(factor.reads), ElementsAre(2, 3));
-  const Stretch written = stretches_of("v_mov_b32 v3, 0\nv_mad_u64_u32 v[4:5], s[6:7], v1, s4, v[2:3]").stretches[0];
+  const CheckInterval written =
+      check_intervals_of("v_mov_b32 v3, 0\nv_mad_u64_u32 v[4:5], s[6:7], v1, s4, v[2:3]").intervals[0];
   EXPECT_THAT(numbers(written.reads), ElementsAre(1, 2));
   EXPECT_THAT(upper_halves(written), ElementsAre());
-  const Stretch across = stretches_of(
-                             "v_mad_u64_u32 v[4:5], s[6:7], v1, s4, v[2:3]\n"
-                             "v_mov_b32_dpp v6, v5 row_shr:1 row_mask:0xf bank_mask:0xf bound_ctrl:0")
-                             .stretches[0];
+  const CheckInterval across = check_intervals_of(
+                                   "v_mad_u64_u32 v[4:5], s[6:7], v1, s4, v[2:3]\n"
+                                   "v_mov_b32_dpp v6, v5 row_shr:1 row_mask:0xf bank_mask:0xf bound_ctrl:0")
+                                   .intervals[0];
   EXPECT_TRUE(across.reads_all[3]);
 }
 

@@ -22,13 +22,13 @@ namespace Atoll::test {
 namespace {
 
 using machine::Wave;
-using machine::WaveSeries;
+using machine::WaveBatch;
 
 constexpr uint32_t waves_of_a_group = 3, lanes_of_the_last = 40;
 
 /// Work-groups of three waves, the last one not full. v0 begins with the work-item's number in its work-group, v1 with
 /// twice that; s[0:1] with an address, s2 with the work-group's number.
-struct Grid : WaveSeries {
+struct Grid : WaveBatch {
   explicit Grid(uint32_t count) : groups(count) {
     for (uint32_t wave = 0; wave < waves_of_a_group; ++wave) {
       for (uint32_t lane = 0; lane < 64; ++lane) {
@@ -40,7 +40,7 @@ struct Grid : WaveSeries {
     last_exec = (uint64_t{1} << lanes_of_the_last) - 1;
     first_rows = rows;
     scalars = start;
-    begin_work_group = [](WaveSeries& series) { return static_cast<Grid&>(series).next(); };
+    begin_work_group = [](WaveBatch& series) { return static_cast<Grid&>(series).next(); };
   }
   bool next() {
     if (group + 1 == groups) return false;
@@ -88,7 +88,7 @@ class Series : public testing::Test {
                                      .hardware_register = engine::hardware_register,
                                      .now = [] { return uint64_t{0}; },
                                      .multiply = engine::multiply_ops,
-                                     .odd_access = engine::odd_access,
+                                     .filtered_access = engine::filtered_access,
                                      .registers_are_defined = engine::registers_are_defined,
                                      .accesses_are_over = engine::accesses_are_over,
                                      .report_loads = engine::report_loads,

@@ -16,7 +16,7 @@ class Listing {
     if (a != b) note(fmt::format("{}: {:#x} and {:#x}", where, a, b));
   }
   void note(const std::string& text) {
-    if (lines_++ < most_lines) text_ += fmt::format("  {}{}\n", prefix_, text);
+    if (lines_++ < max_lines) text_ += fmt::format("  {}{}\n", prefix_, text);
   }
   void set_prefix(std::string prefix) { prefix_ = std::move(prefix); }
 
@@ -31,12 +31,12 @@ class Listing {
     for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) line(fmt::format("{} at {:#x}", name, i * 4), a[i], b[i]);
   }
   std::string take() {
-    if (lines_ > most_lines) text_ += fmt::format("  and {} more\n", lines_ - most_lines);
+    if (lines_ > max_lines) text_ += fmt::format("  and {} more\n", lines_ - max_lines);
     return std::move(text_);
   }
 
  private:
-  static constexpr unsigned most_lines = 24;
+  static constexpr unsigned max_lines = 24;
   std::string text_, prefix_;
   unsigned lines_ = 0;
 };

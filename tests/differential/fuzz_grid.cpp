@@ -26,7 +26,7 @@ namespace {
 constexpr size_t rows_of_a_wave = 1088, lds_bytes = 4096, scratch_bytes_per_lane = 384, code_bytes = 1 << 17;
 constexpr size_t memory_bytes = 2 * fuzz_buffer_reach, scratch_bytes = scratch_bytes_per_lane * 64;
 /// How much of a wave may be ahead of a fault that the engine itself came upon: all chunks of lanes but the last.
-constexpr unsigned most_lanes_ahead = 48;
+constexpr unsigned max_lanes_ahead = 48;
 constexpr unsigned filled_rows = 64;  ///< VGPRs, of each bank, and AGPRs that begin with something else than 0
 constexpr uint16_t banks = 4, bank_rows = 256;
 
@@ -66,11 +66,11 @@ void fill(void* memory, size_t bytes, std::mt19937_64& random) {
 }  // namespace
 
 /// The waves that may follow in translated code: their registers begin with what is written here, or zeros.
-struct FuzzGrid::Series : machine::WaveSeries {
+struct FuzzGrid::Series : machine::WaveBatch {
   unsigned waves = 0, groups = 0, group = 0;
   uint64_t results = 0;
   uint32_t start[isa::scalar::count]{};
-  alignas(64) machine::FirstRows rows[RandomCode::most_waves]{};
+  alignas(64) machine::FirstRows rows[RandomCode::max_waves]{};
   uint8_t* lds = nullptr;
 
   bool next() {
@@ -102,10 +102,10 @@ FuzzGrid::Pages FuzzGrid::map(uint64_t address, size_t bytes) {
 FuzzGrid::FuzzGrid(const target::Target& target)
     : target_(target),
       processor_(*target.processor),
-      rows_(map(0x5900'0000'0000, RandomCode::most_waves * rows_of_a_wave * sizeof(machine::Row))),
+      rows_(map(0x5900'0000'0000, RandomCode::max_waves * rows_of_a_wave * sizeof(machine::Row))),
       lds_(map(0x5901'0000'0000, lds_bytes)),
       memory_(map(0x5902'0000'0000, memory_bytes)),
-      scratch_(map(0x5903'0000'0000, RandomCode::most_waves * scratch_bytes)),
+      scratch_(map(0x5903'0000'0000, RandomCode::max_waves * scratch_bytes)),
       code_(map(0x5904'0000'0000, code_bytes)) {
   dispatch_.kernel = std::make_shared<machine::Kernel>();
   dispatch_.kernel->entry = reinterpret_cast<uint64_t>(code_.get());
@@ -221,7 +221,7 @@ FinalState FuzzGrid::run(machine::Engine& engine, const RandomCode& code, uint64
   fill(memory_.get(), memory_bytes, random);
   FinalState result;
   if (code.is_series) {
-    run_series(engine, code, random, turn, result);
+    run_batch(engine, code, random, turn, result);
   } else {
     for (unsigned group = 0; group < code.groups; ++group) {
       begin_group(code.waves, random);
@@ -236,13 +236,13 @@ FinalState FuzzGrid::run(machine::Engine& engine, const RandomCode& code, uint64
 
 /// Until it ends or comes to a barrier. False if it faults or is endless.
 bool FuzzGrid::run_wave(machine::Engine& engine, machine::Wave& wave, uint64_t turn, FinalState& result,
-                        machine::WaveSeries* series) {
+                        machine::WaveBatch* series) {
   using machine::WaveState;
   const uint64_t before = wave.instructions, interpreted_before = wave.interpreted;
   machine::HostFault host;
   const bool done = machine::guarded(host, [&] {
-    WaveState state = series != nullptr ? engine.run_series(wave, turn, *series) : engine.run(wave, turn);
-    while (state == WaveState::ready && wave.instructions < most_instructions) state = engine.run(wave, turn);
+    WaveState state = series != nullptr ? engine.run_batch(wave, turn, *series) : engine.run(wave, turn);
+    while (state == WaveState::ready && wave.instructions < max_instructions) state = engine.run(wave, turn);
   });
   result.instructions += wave.instructions - before;
   interpreted_ += wave.interpreted - interpreted_before;
@@ -254,7 +254,7 @@ bool FuzzGrid::run_wave(machine::Engine& engine, machine::Wave& wave, uint64_t t
   if (wave.state == WaveState::faulted && wave.fault != nullptr) {
     fault.kind = wave.fault->kind;
     fault.what = fmt::format("{}, lane {}", wave.fault->what, wave.fault->lane);
-    fault.lanes_ahead = most_lanes_ahead;
+    fault.lanes_ahead = max_lanes_ahead;
   } else {
     fault.kind = machine::Fault::Kind::memory;
     fault.what = fmt::format("address {:#x}", host.address);
@@ -306,8 +306,8 @@ bool FuzzGrid::run_group(machine::Engine& engine, uint64_t turn, FinalState& res
 
 /// What waves leave in registers is not looked at: those that follow in translated code find zeros in a register or
 /// not, as they need. The code stores what it has in the end.
-void FuzzGrid::run_series(machine::Engine& engine, const RandomCode& code, std::mt19937_64& random, uint64_t turn,
-                          FinalState& result) {
+void FuzzGrid::run_batch(machine::Engine& engine, const RandomCode& code, std::mt19937_64& random, uint64_t turn,
+                         FinalState& result) {
   Series series;
   series.waves = code.waves;
   series.groups = code.groups;
@@ -322,7 +322,7 @@ void FuzzGrid::run_series(machine::Engine& engine, const RandomCode& code, std::
   fill(scratch(0), scratch_bytes, random);  // what one wave leaves there is what the next one finds
   series.scalars = series.start;
   series.first_rows = series.rows;
-  series.begin_work_group = [](machine::WaveSeries& of) { return static_cast<Series&>(of).next(); };
+  series.begin_work_group = [](machine::WaveBatch& of) { return static_cast<Series&>(of).next(); };
   series.lds = lds_.get();
   series.results = reinterpret_cast<uint64_t>(memory_.get());
   series.begin();

@@ -22,9 +22,9 @@ class FuzzGrid {
 
   /// Runs code from the state of that number, `turn` instructions at a time, until it ends, faults, or is found to be
   /// endless. All engines, and all processes, see the same addresses.
-  FinalState run(machine::Engine& engine, const RandomCode& code, uint64_t state, uint64_t turn = most_instructions);
+  FinalState run(machine::Engine& engine, const RandomCode& code, uint64_t state, uint64_t turn = max_instructions);
 
-  static constexpr uint64_t most_instructions = 1'000'000;
+  static constexpr uint64_t max_instructions = 1'000'000;
 
   /// Of all runs so far: what the compiled engine left to the interpreter, and the waves that compiled code began.
   uint64_t interpreted_instructions() const { return interpreted_; }
@@ -47,10 +47,10 @@ class FuzzGrid {
   void begin(machine::Wave& wave, unsigned number, std::mt19937_64& random);
   void begin_group(unsigned waves, std::mt19937_64& random);
   bool run_wave(machine::Engine& engine, machine::Wave& wave, uint64_t turn, FinalState& result,
-                machine::WaveSeries* series = nullptr);
+                machine::WaveBatch* series = nullptr);
   bool run_group(machine::Engine& engine, uint64_t turn, FinalState& result);
-  void run_series(machine::Engine& engine, const RandomCode& code, std::mt19937_64& random, uint64_t turn,
-                  FinalState& result);
+  void run_batch(machine::Engine& engine, const RandomCode& code, std::mt19937_64& random, uint64_t turn,
+                 FinalState& result);
   std::bitset<isa::scalar::count> scalars_written_from(uint64_t pc) const;
   FinalWave final_wave(const machine::Wave& wave, unsigned number);
 

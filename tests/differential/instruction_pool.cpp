@@ -14,7 +14,7 @@ namespace Atoll::test {
 namespace {
 
 constexpr unsigned tries_of_a_prefix = 8;
-constexpr size_t most_of_an_opcode = 24, most_duals = 4000;
+constexpr size_t most_of_an_opcode = 24, max_duals = 4000;
 
 /// Codes of the first source that stand for SDWA, DPP16 and DPP8, which words at random would hardly ever have.
 constexpr std::array<uint32_t, 4> extensions{0xF9, 0xFA, 0xE9, 0xEA};
@@ -44,7 +44,7 @@ InstructionPool::InstructionPool(const target::Target& target) {
       const auto instruction = isa::decode(bytes, *target.processor, target.wave_size);
       if (!instruction) continue;
       if (instruction->second != isa::Opcode::invalid) {
-        keep(duals_, *instruction, most_duals);
+        keep(duals_, *instruction, max_duals);
       } else {
         keep(by_opcode_[instruction->opcode], *instruction, most_of_an_opcode);
       }

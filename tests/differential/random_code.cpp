@@ -65,7 +65,7 @@ class Writer {
     code_.may_fault = is(Shape::Kind::faulty);
     code_.is_series = is(Shape::Kind::series);
     if (is(Shape::Kind::groups) || is(Shape::Kind::series) || is(Shape::Kind::medium) || pick(8) == 0) {
-      code_.waves = code_.is_series ? 2 + pick(2) : 1 + pick(RandomCode::most_waves);
+      code_.waves = code_.is_series ? 2 + pick(2) : 1 + pick(RandomCode::max_waves);
       code_.groups = 1 + pick(2);
     }
     if (!code_.is_series) functions_ = pick(3);
@@ -269,7 +269,7 @@ class Writer {
 
   /// A block that each lane does up to eight times.
   void loop_of_lanes(unsigned depth, unsigned length) {
-    const unsigned rounds = fuzz_register::rounds + depth, most = fuzz_register::most_rounds + depth;
+    const unsigned rounds = fuzz_register::rounds + depth, most = fuzz_register::max_rounds + depth;
     const unsigned done = fuzz_register::done + 2 * depth;
     RandomCode::Unit unit;
     put(encode_.sop1(encode_.mask(Opcode::s_mov_b64), done, zero), unit);

@@ -16,13 +16,13 @@ struct RandomCode {
   /// Without them (s_nop in their place) the rest is a program still.
   using Unit = std::vector<uint32_t>;  // places in `words`
 
-  static constexpr unsigned most_waves = 4;
+  static constexpr unsigned max_waves = 4;
 
   std::vector<uint32_t> words;
   std::vector<Unit> units;
   unsigned waves = 1, groups = 1;  ///< of a work-group; work-groups
   bool may_fault = false;          ///< addresses may be bad
-  /// Waves follow each other in translated code (machine::WaveSeries). Only what they leave in memory counts, where
+  /// Waves follow each other in translated code (machine::WaveBatch). Only what they leave in memory counts, where
   /// the program stores its registers in the end.
   bool is_series = false;
   uint32_t mode = 0x3F0;  ///< MODE that waves begin in: round to nearest, denormals, DX10_CLAMP, IEEE

@@ -40,7 +40,7 @@ constexpr unsigned states_per_program = 6;
 constexpr uint64_t usual_programs = 16;
 
 /// What may be left to the interpreter, as code in modes that are not compiled, and as fallbacks.
-constexpr double most_interpreted = 0.6, most_fallbacks = 0.2;
+constexpr double max_interpreted = 0.6, max_fallbacks = 0.2;
 
 uint64_t setting(const char* name, uint64_t otherwise) {
   const char* text = std::getenv(name);
@@ -218,8 +218,8 @@ class RandomCodeTest : public testing::TestWithParam<target::Target> {
         name_of(GetParam()), first, first + programs - 1, instructions_, 100 * interpreted, translated, seconds,
         100 * in_fallbacks, grid_.waves_begun_in_series());
     if (programs < usual_programs) return;
-    EXPECT_LE(interpreted, most_interpreted) << "of instructions: there is too little to compare";
-    EXPECT_LE(in_fallbacks, most_fallbacks);
+    EXPECT_LE(interpreted, max_interpreted) << "of instructions: there is too little to compare";
+    EXPECT_LE(in_fallbacks, max_fallbacks);
   }
 
   static constexpr const char* is_endless = "LLVM does not come to an end";

@@ -34,11 +34,11 @@ inline constexpr unsigned scratch_resource = 84;                   // four: the 
 inline constexpr unsigned stack_offset = 88, private_offset = 89;  // in it: of the wave, of each lane
 inline constexpr unsigned results = 96;  // a pair: where a work-group's waves in series store what they have
 inline constexpr unsigned callee = 98, caller = 100;
-inline constexpr unsigned result_offset = 239;              // a VGPR: what the lane adds to that
-inline constexpr unsigned rounds = 240, most_rounds = 244;  // VGPRs, by depth: of a loop that lanes leave
-inline constexpr unsigned address = 250;                    // VGPRs: 250 and 251
-inline constexpr unsigned other_address = 252;              // a pair, too
-inline constexpr unsigned lane = 254;                       // the lane's number
+inline constexpr unsigned result_offset = 239;             // a VGPR: what the lane adds to that
+inline constexpr unsigned rounds = 240, max_rounds = 244;  // VGPRs, by depth: of a loop that lanes leave
+inline constexpr unsigned address = 250;                   // VGPRs: 250 and 251
+inline constexpr unsigned other_address = 252;             // a pair, too
+inline constexpr unsigned lane = 254;                      // the lane's number
 }  // namespace fuzz_register
 
 /// Bytes before and after the buffer's address that instructions may touch.

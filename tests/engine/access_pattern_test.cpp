@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <random>
 
-#include "engine/memory/lane_memory.h"
+#include "engine/memory/gather_scatter.h"
 
 namespace Atoll::test {
 namespace {

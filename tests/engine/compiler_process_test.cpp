@@ -82,8 +82,8 @@ int compiles(unsigned number) {
 }
 
 /// Until nothing is in a hurry any more. A fork asks anew for what the process has asked for, too.
-void await_what_is_in_a_hurry() {
-  while (Compilations::of_process().in_a_hurry() != 0) {
+void await_urgent() {
+  while (Compilations::of_process().urgent() != 0) {
     Compilations::of_process().look();
     std::this_thread::yield();
   }
@@ -222,7 +222,7 @@ TEST(CompilerProcess, HurriesWhenItIsToldTo) {
   ASSERT_TRUE(compiler.has_value());
   const auto slot = (*compiler)->post(request(5), false);
   ASSERT_TRUE(slot.has_value());
-  (*compiler)->hurry(*slot);
+  (*compiler)->set_priority(*slot);
   EXPECT_TRUE(answers_of(**compiler).front().is_code);
   // Whichever of the threads that were at it was second says nothing.
   const auto next = (*compiler)->post(request(6), true);
@@ -243,7 +243,7 @@ TEST(CompilerProcess, HurriesPastThoseThatWaitForTheirTurn) {
   const auto waiting = (*compiler)->post(request(19), false);
   ASSERT_TRUE(waiting.has_value());
   EXPECT_TRUE(soon([&] { return (*compiler)->was_begun(*waiting); }));
-  (*compiler)->hurry(*waiting);
+  (*compiler)->set_priority(*waiting);
   const auto answers = answers_of(**compiler);
   ASSERT_EQ(answers.size(), 1U);
   EXPECT_EQ(answers[0].slot, *waiting);
@@ -284,10 +284,10 @@ TEST(Compilations, NobodyMakesRoomForWhatIsNotInAHurry) {
   EXPECT_EQ(in_child([] {
               auto& compilations = Compilations::of_process();
               const auto compilation = compilations.ask(request(20), 1, {});
-              await_what_is_in_a_hurry();
+              await_urgent();
               unsigned asked = 0;
-              const bool has_slept = compilations.make_room(64, [&] { return ++asked != 0; });
-              return !has_slept && asked == 0 && compilations.in_a_hurry() == 0 ? 0 : 1;
+              const bool has_slept = compilations.yield_to_compiler(64, [&] { return ++asked != 0; });
+              return !has_slept && asked == 0 && compilations.urgent() == 0 ? 0 : 1;
             }),
             0);
 }
@@ -297,13 +297,13 @@ TEST(Compilations, AThreadMakesRoomUntilTheCodeIsThere) {
               auto& compilations = Compilations::of_process();
               // By what it should cost, it may take as long as it likes.
               const auto compilation = compilations.ask(request(21, 200), 1, {.interpreted = 1'000'000'000'000});
-              await_what_is_in_a_hurry();
-              compilations.hurry(*compilation);
-              if (compilations.in_a_hurry() != 1) return 1;
+              await_urgent();
+              compilations.set_priority(*compilation);
+              if (compilations.urgent() != 1) return 1;
               const unsigned threads = std::max(2U, std::thread::hardware_concurrency());
-              compilations.make_room(threads, [] { return true; });
+              compilations.yield_to_compiler(threads, [] { return true; });
               if (!compilation->done || compilation->code == nullptr) return 2;
-              return compilations.in_a_hurry() == 0 ? 0 : 3;
+              return compilations.urgent() == 0 ? 0 : 3;
             }),
             0);
 }
@@ -312,20 +312,20 @@ TEST(Compilations, NoMoreThreadsMakeRoomThanTheCompilerHasUseFor) {
   EXPECT_EQ(in_child([] {
               auto& compilations = Compilations::of_process();
               const auto compilation = compilations.ask(request(22, 2'000), 1, {.interpreted = 1'000'000'000'000});
-              compilations.hurry(*compilation);
+              compilations.set_priority(*compilation);
               const unsigned threads = std::max(2U, std::thread::hardware_concurrency());
-              if (compilations.make_room(1, [] { return true; })) return 1;  // the only one goes on
+              if (compilations.yield_to_compiler(1, [] { return true; })) return 1;  // the only one goes on
               std::atomic<bool> sleeps = false, may_sleep = true;
               std::thread first([&] {
                 unsigned asked = 0;
-                compilations.make_room(threads, [&] {
+                compilations.yield_to_compiler(threads, [&] {
                   if (++asked == 2) sleeps = true;
                   return may_sleep.load();
                 });
                 sleeps = true;  // or the code is there already
               });
               while (!sleeps) std::this_thread::yield();
-              const bool second = compilations.make_room(threads, [] { return true; });
+              const bool second = compilations.yield_to_compiler(threads, [] { return true; });
               may_sleep = false;
               first.join();
               return second ? 2 : 0;

@@ -238,7 +238,7 @@ TEST(CompilingIsWorth, WhatRunsOnIsCompiledInAHurryThoughNoProcessorIsIdle) {
   const uint64_t enough = fewest(CompilingIsWorth::program_time, cost_of_a_loop) * 6 / 5 + 200'000;
   while (runner.wave().instructions < enough) runner.resume(little);
   const bool is_there = runner.engine().report().translations.size() == 1;
-  EXPECT_TRUE(is_there || engine::Compilations::of_process().in_a_hurry() != 0);
+  EXPECT_TRUE(is_there || engine::Compilations::of_process().urgent() != 0);
 }
 
 TEST(CompilingIsWorth, ALoopThatIsShortInEachRunIsAskedForInALaterOne) {
@@ -253,9 +253,9 @@ TEST(CompilingIsWorth, ALoopThatIsShortInEachRunIsAskedForInALaterOne) {
   };
   const std::string loop = new_loop();
   EXPECT_FALSE(runs_and_asks(loop));
-  unsigned in_vain = 1;
-  while (in_vain < 20 && !runs_and_asks(loop)) ++in_vain;
-  EXPECT_LE(in_vain, 12U) << "of each, half was remembered at the least, and was worth the cost";
+  unsigned fruitless_rounds = 1;
+  while (fruitless_rounds < 20 && !runs_and_asks(loop)) ++fruitless_rounds;
+  EXPECT_LE(fruitless_rounds, 12U) << "of each, half was remembered at the least, and was worth the cost";
   EXPECT_FALSE(runs_and_asks(new_loop())) << "another loop";
 }
 

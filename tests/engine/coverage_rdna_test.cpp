@@ -28,7 +28,7 @@ TEST_P(PatternCoverage, EveryInstructionIsExecuted) {
   const auto try_pattern = [&](const isa::test::Bytes& bytes) {
     const auto instruction = engine::decode(bytes, target);
     if (!instruction || executed[instruction->opcode]) return;
-    engine::Origin origin{.pc = 0, .instruction = *instruction};
+    engine::OpMetadata origin{.pc = 0, .instruction = *instruction};
     engine::MicroOp op;
     executed[instruction->opcode] = engine::prepare_op(origin, op, *page, cache) != engine::not_implemented;
   };

@@ -111,7 +111,7 @@ TEST_P(Coverage, EveryInstructionIsCarriedOut) {
       const auto instruction = isa::decode({bytes, sizeof words}, processor);
       if (!instruction || instruction->opcode != opcode) continue;
       decoded = true;
-      engine::Origin origin{.pc = 0, .instruction = *instruction};
+      engine::OpMetadata origin{.pc = 0, .instruction = *instruction};
       engine::MicroOp op;
       const engine::Handler handler = engine::prepare_op(origin, op, *page, cache);
       EXPECT_EQ(handler == engine::not_implemented, left_out) << row.name;

@@ -1,4 +1,4 @@
-// Kernels whose waves the compiled engine runs in series (machine::WaveSeries), seen from outside: results, statistics
+// Kernels whose waves the compiled engine runs in series (machine::WaveBatch), seen from outside: results, statistics
 // and faults are those of each wave.
 #include <fmt/format.h>
 #include <gmock/gmock.h>

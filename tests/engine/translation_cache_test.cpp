@@ -164,7 +164,7 @@ TEST_F(TranslationCacheTest, ReadsItsVariables) {
   EXPECT_EQ(cache().directory(), fs::path(home) / "atoll");
   before.empty() ? unsetenv("XDG_CACHE_HOME") : setenv("XDG_CACHE_HOME", before.c_str(), 1);
   setenv("ATOLL_CACHE_SIZE", "3M", 1);
-  EXPECT_EQ(TranslationCache::from_environment().value()->most_bytes(), 3U << 20);
+  EXPECT_EQ(TranslationCache::from_environment().value()->max_bytes(), 3U << 20);
   setenv("ATOLL_CACHE_SIZE", "plenty", 1);
   EXPECT_FALSE(TranslationCache::from_environment().has_value());
 }

@@ -23,7 +23,7 @@ struct Packet {
   uint8_t rest[62];
 };
 
-void told_of_packet(const InterceptMarker* marker, hsa_queue_t*, uint64_t packet_id) {
+void packet_reported(const InterceptMarker* marker, hsa_queue_t*, uint64_t packet_id) {
   std::printf("intercepting tool: marker %" PRIu64 " at packet %" PRIu64 "\n", marker->user_data[0], packet_id);
 }
 
@@ -36,7 +36,7 @@ void mark(const void* packets, uint64_t count, uint64_t index, void* data,
     InterceptMarker marker{};
     marker.header = HSA_PACKET_TYPE_VENDOR_SPECIFIC << HSA_PACKET_HEADER_TYPE;
     marker.format = InterceptMarker::format_number;
-    marker.callback = told_of_packet;
+    marker.callback = packet_reported;
     marker.user_data[0] = 40 + index + i;
     std::memcpy(&pair[0], &marker, sizeof marker);
     std::memcpy(&pair[1], static_cast<const Packet*>(packets) + i, sizeof(Packet));

@@ -220,13 +220,13 @@ TEST_F(HsaMemory, DeallocationCallbacksAreCalledUnlessTakenBack) {
   EXPECT_EQ(hsa_amd_deregister_deallocation_callback(pointer, never), HSA_STATUS_ERROR_INVALID_ARGUMENT);
   // A callback gets the address that it was registered for, which may be inside.
   void* told = nullptr;
-  const auto tell = [](void* where, void* data) { *static_cast<void**>(data) = where; };
-  ASSERT_EQ(hsa_amd_register_deallocation_callback(pointer + 100, tell, &told), HSA_STATUS_SUCCESS);
-  EXPECT_EQ(hsa_amd_deregister_deallocation_callback(pointer, tell), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  const auto report = [](void* where, void* data) { *static_cast<void**>(data) = where; };
+  ASSERT_EQ(hsa_amd_register_deallocation_callback(pointer + 100, report, &told), HSA_STATUS_SUCCESS);
+  EXPECT_EQ(hsa_amd_deregister_deallocation_callback(pointer, report), HSA_STATUS_ERROR_INVALID_ARGUMENT);
   EXPECT_EQ(hsa_amd_memory_pool_free(pointer), HSA_STATUS_SUCCESS);
   EXPECT_EQ(calls, 1);
   EXPECT_EQ(told, pointer + 100);
-  EXPECT_EQ(hsa_amd_deregister_deallocation_callback(pointer + 100, tell), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(hsa_amd_deregister_deallocation_callback(pointer + 100, report), HSA_STATUS_ERROR_INVALID_ARGUMENT);
 }
 
 TEST_F(HsaMemory, TheWayToTheOtherAgentsPoolIsOneHop) {

@@ -193,7 +193,7 @@ TEST_F(HsaSignal, HandlersAreDroppedByShuttingDown) {
     shut_down = hsa_shut_down();
     return false;
   };
-  const auto tell = [](hsa_signal_value_t, void*) {
+  const auto report = [](hsa_signal_value_t, void*) {
     second_called = true;
     return false;
   };
@@ -202,7 +202,7 @@ TEST_F(HsaSignal, HandlersAreDroppedByShuttingDown) {
   while (!waiting) std::this_thread::yield();
   const hsa_signal_t first = make_signal(0), second = make_signal(0);
   ASSERT_EQ(hsa_amd_signal_async_handler(first, HSA_SIGNAL_CONDITION_EQ, 0, end, nullptr), HSA_STATUS_SUCCESS);
-  ASSERT_EQ(hsa_amd_signal_async_handler(second, HSA_SIGNAL_CONDITION_EQ, 0, tell, nullptr), HSA_STATUS_SUCCESS);
+  ASSERT_EQ(hsa_amd_signal_async_handler(second, HSA_SIGNAL_CONDITION_EQ, 0, report, nullptr), HSA_STATUS_SUCCESS);
   both_added = true;
   while (shut_down == HSA_STATUS_ERROR) std::this_thread::yield();
   EXPECT_EQ(shut_down, HSA_STATUS_SUCCESS);

@@ -205,7 +205,7 @@ TEST(Evaluating, ReadsItsCodeAndMemoryAcrossPages) {
 
 TEST(Evaluating, StopsAndSaysWhatIsWrong) {
   const auto message = [](std::vector<std::string> code, std::vector<std::string> values = {}) {
-    const auto result = evaluate(code, {.gpu = "gfx90a", .values = values, .most_instructions = 1000});
+    const auto result = evaluate(code, {.gpu = "gfx90a", .values = values, .max_instructions = 1000});
     if (!result) return result.error().message;
     return result->failure ? result->failure->message : std::string("ended");
   };

@@ -43,25 +43,25 @@ inline std::vector<uint8_t> assemble_kernel(const std::string& processor, const 
 class FunctionEngine : public machine::Engine {
  public:
   using Body = std::function<machine::WaveState(machine::Wave&, uint64_t)>;
-  explicit FunctionEngine(Body body, const machine::StartRegisters* needed = nullptr)
+  explicit FunctionEngine(Body body, const machine::LiveInRegisters* needed = nullptr)
       : body_(std::move(body)), needed_(needed) {}
   machine::WaveState run(machine::Wave& wave, uint64_t budget) override {
     wave.state = body_(wave, budget);
     return wave.state;
   }
-  const machine::StartRegisters* needed_at_start(uint64_t, unsigned, const semantics::FloatMode&) override {
+  const machine::LiveInRegisters* needed_at_start(uint64_t, unsigned, const semantics::FloatMode&) override {
     return needed_;
   }
   void code_changed(uint64_t, uint64_t) override {}
 
  private:
   Body body_;
-  const machine::StartRegisters* needed_;
+  const machine::LiveInRegisters* needed_;
 };
 
 inline std::unique_ptr<machine::Gpu> make_gpu(const std::string& name, FunctionEngine::Body body,
                                               machine::GpuOptions options = {},
-                                              const machine::StartRegisters* needed = nullptr) {
+                                              const machine::LiveInRegisters* needed = nullptr) {
   const auto model = target::find_gpu(name);
   EXPECT_TRUE(model) << model.error().message;
   if (!model) return nullptr;

@@ -61,7 +61,7 @@ Seen look(const Wave& wave) {
 std::vector<Seen> run(const std::string& processor, const std::vector<std::string>& directives,
                       std::array<uint32_t, 3> grid, std::array<uint16_t, 3> group,
                       const std::function<void(aql::KernelDispatchPacket&)>& change = {},
-                      const std::string& metadata = "", const StartRegisters* needed = nullptr) {
+                      const std::string& metadata = "", const LiveInRegisters* needed = nullptr) {
   std::vector<Seen> waves;
   std::mutex mutex;
   const auto gpu = test::make_gpu(
@@ -293,7 +293,7 @@ TEST(InitialState, RegistersAndLdsStartAtZero) {
 }
 
 TEST(InitialState, WhatTheEngineNeedsIsThere) {
-  const StartRegisters needed{.rows = {0, 3, isa::first_agpr + 1, isa::first_agpr + 44}, .scalars = 11};
+  const LiveInRegisters needed{.rows = {0, 3, isa::first_agpr + 1, isa::first_agpr + 44}, .scalars = 11};
   const auto waves = run(
       "gfx90a",
       with({"accum_offset 8", "user_sgpr_dispatch_ptr 1", "user_sgpr_kernarg_segment_ptr 1",

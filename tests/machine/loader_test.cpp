@@ -216,17 +216,17 @@ TEST_F(Loader, FunctionsAreFoundByAddress) {
 }
 
 TEST_F(Loader, UnloadingGivesTheMemoryBackAndSaysSoFirst) {
-  bool told = false;
+  bool reported = false;
   {
     const auto file = build();
     auto code = LoadedCode::load(memory, gpu, file, externals, "memory://x");
     ASSERT_TRUE(code);
     (*code)->before_unload = [&](const LoadedCode& gone) {
-      told = true;
+      reported = true;
       EXPECT_TRUE(memory.find(gone.base()));
     };
   }
-  EXPECT_TRUE(told);
+  EXPECT_TRUE(reported);
   EXPECT_EQ(memory.allocated_bytes(), 0u);
 }
 

@@ -1,5 +1,5 @@
 // Memory of several GPUs: what of it each may touch.
-#include "machine/memory/memory_parts.h"
+#include "machine/memory/address_partitions.h"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ uint64_t memory_of(Memory& memory, unsigned gpu) {
   return memory.allocate(page, 0, "memory of a GPU", 0, Memory::Pages::small, gpu).value();
 }
 
-TEST(MemoryParts, EachGpuTouchesItsOwnAndWhatIsEverybodys) {
+TEST(AddressPartitions, EachGpuTouchesItsOwnAndWhatIsEverybodys) {
   if (range_bytes() < enough_for_parts) GTEST_SKIP() << "has a smaller range";
   for (const unsigned gpus : {1u, 2u, 3u, 4u, 5u, 8u, 20u, 64u}) {
     Memory memory(gpus);
@@ -41,7 +41,7 @@ TEST(MemoryParts, EachGpuTouchesItsOwnAndWhatIsEverybodys) {
   }
 }
 
-TEST(MemoryParts, AccessIsGivenAndTakenBack) {
+TEST(AddressPartitions, AccessIsGivenAndTakenBack) {
   for (const unsigned gpus : {2u, 8u}) {
     Memory memory(gpus);
     const uint64_t first = memory_of(memory, 0), second = memory_of(memory, 1);
@@ -58,7 +58,7 @@ TEST(MemoryParts, AccessIsGivenAndTakenBack) {
 }
 
 // As a scheduler has for scratch.
-TEST(MemoryParts, MemoryOfOneGpuBesideChangesNothing) {
+TEST(AddressPartitions, MemoryOfOneGpuBesideChangesNothing) {
   Memory memory(2), beside;
   const uint64_t own = memory_of(memory, 0), scratch = beside.allocate(page, 0, "scratch").value();
   EXPECT_FALSE(memory.bounds(1).hold(own));
@@ -67,7 +67,7 @@ TEST(MemoryParts, MemoryOfOneGpuBesideChangesNothing) {
   EXPECT_TRUE(beside.bounds().hold(scratch));
 }
 
-TEST(MemoryParts, WhatHasNoRoomInAPartEndsKeepingThemApart) {
+TEST(AddressPartitions, WhatHasNoRoomInAPartEndsKeepingThemApart) {
   if (range_bytes() < enough_for_parts) GTEST_SKIP() << "has a smaller range";
   {
     Memory memory(2);

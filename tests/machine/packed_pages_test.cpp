@@ -1,5 +1,5 @@
 // Many small allocations within few of the host's mappings.
-#include "machine/memory/packed_pages.h"
+#include "machine/memory/suballocator.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -49,12 +49,12 @@ class PackedPagesTest : public testing::TestWithParam<bool> {
   }
   static uint64_t map_block() {
     return reinterpret_cast<uint64_t>(
-        mmap(nullptr, PackedPages::block_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+        mmap(nullptr, Suballocator::block_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
   }
   static uint8_t* at(uint64_t address) { return reinterpret_cast<uint8_t*>(address); }
   bool has_guards() const { return GetParam() && host_has_guards(); }
 
-  PackedPages pages{GetParam()};
+  Suballocator pages{GetParam()};
   uint64_t block = 0;
 };
 
@@ -93,7 +93,7 @@ TEST_P(PackedPagesTest, WhatIsFreeCannotBeAccessed) {
   ASSERT_TRUE(first && second);
   EXPECT_TRUE(is_readable(*first + 2 * page - 1));
   if (has_guards()) EXPECT_FALSE(is_readable(*first + 2 * page)) << "the page after an allocation";
-  EXPECT_FALSE(is_readable(block + PackedPages::block_bytes - 1));
+  EXPECT_FALSE(is_readable(block + Suballocator::block_bytes - 1));
   EXPECT_FALSE(pages.give_back(*first, 2 * page, false));
   EXPECT_FALSE(is_readable(*first));
   EXPECT_FALSE(is_readable(*first + page));
@@ -106,15 +106,15 @@ TEST_P(PackedPagesTest, WhatIsFreeCannotBeAccessed) {
 TEST_P(PackedPagesTest, BlocksFillUpAndBecomeEmpty) {
   const uint64_t next = map_block();
   std::vector<std::pair<uint64_t, uint64_t>> all;
-  for (const uint64_t bytes : {PackedPages::largest, page}) {
+  for (const uint64_t bytes : {Suballocator::largest, page}) {
     while (const auto address = pages.take(bytes)) all.emplace_back(*address, bytes);
-    EXPECT_GE(all.size(), PackedPages::block_bytes / PackedPages::largest - 1);
+    EXPECT_GE(all.size(), Suballocator::block_bytes / Suballocator::largest - 1);
   }
   ASSERT_TRUE(pages.add_block(next));
   const auto other = pages.take(page);
   ASSERT_TRUE(other);
-  EXPECT_LT(*other - next, PackedPages::block_bytes);
-  std::optional<PackedPages::Block> empty;
+  EXPECT_LT(*other - next, Suballocator::block_bytes);
+  std::optional<Suballocator::Block> empty;
   for (const auto& [address, bytes] : all) {
     EXPECT_FALSE(empty);
     empty = pages.give_back(address, bytes, false);
@@ -124,7 +124,7 @@ TEST_P(PackedPagesTest, BlocksFillUpAndBecomeEmpty) {
   empty = pages.give_back(*other, page, false);
   ASSERT_TRUE(empty);
   EXPECT_EQ(empty->address, next);
-  munmap(at(next), PackedPages::block_bytes);
+  munmap(at(next), Suballocator::block_bytes);
 }
 
 TEST_P(PackedPagesTest, WhatWasReplacedIsPrivateMemoryAgain) {
@@ -138,7 +138,7 @@ TEST_P(PackedPagesTest, WhatWasReplacedIsPrivateMemoryAgain) {
 // Linux refuses the 65,530th mapping.
 TEST(Memory, MoreCanBeAllocatedThanTheHostHasMappings) {
   Memory memory;
-  const size_t before = mappings_of_process(), count = 5 * most_with_own_mappings();
+  const size_t before = mappings_of_process(), count = 5 * max_with_own_mappings();
   std::vector<uint64_t> addresses;
   for (size_t i = 0; i < count; ++i) {
     const auto address = memory.allocate(page, 0, "small");
@@ -146,7 +146,7 @@ TEST(Memory, MoreCanBeAllocatedThanTheHostHasMappings) {
     addresses.push_back(*address);
     *reinterpret_cast<size_t*>(*address) = i;
   }
-  EXPECT_LT(mappings_of_process() - before, 2 * most_with_own_mappings() + 100);
+  EXPECT_LT(mappings_of_process() - before, 2 * max_with_own_mappings() + 100);
   EXPECT_EQ(std::set(addresses.begin(), addresses.end()).size(), count);
   for (size_t i = 0; i < count; ++i) ASSERT_EQ(*reinterpret_cast<size_t*>(addresses[i]), i);
   const auto found = memory.find(addresses.back() + page - 1);

@@ -147,11 +147,11 @@ TEST(Scheduler, ItsThreadsMakeRoomWhileTheOneThatLaunchedGoesOn) {
   EXPECT_EQ(threads, 3u) << "of those that run waves; or the thread that launches was asked, too";
 }
 
-/// Goes on in a series as WaveSeries says, in the same Wave, except that every so many waves it goes back.
+/// Goes on in a series as WaveBatch says, in the same Wave, except that every so many waves it goes back.
 class SeriesEngine final : public test::FunctionEngine {
  public:
   using FunctionEngine::FunctionEngine;
-  WaveState run_series(Wave& wave, uint64_t budget, WaveSeries& series) override {
+  WaveState run_batch(Wave& wave, uint64_t budget, WaveBatch& series) override {
     for (unsigned count = 1;; ++count) {
       const WaveState state = run(wave, budget);
       if (state != WaveState::ended || count % 7 == 0) return state;
@@ -324,11 +324,11 @@ TEST_P(SchedulerTest, WorkGroupsInAChainLookSeldomWhenOneIsHeldUp) {
   constexpr unsigned groups = 300, waves = 4, rows = groups * waves, held_up_every = 64, slices = 3;
   std::vector<std::atomic<bool>> done(rows);
   std::atomic<uint64_t> looked{0};
-  std::atomic<unsigned> under_way{0}, most_under_way{0};
+  std::atomic<unsigned> under_way{0}, max_outstanding{0};
   start([&](Wave& wave, uint64_t budget) {
     const unsigned row = wave.work_group->id[0] * waves + wave.index;
     if (wave.index == 0 && std::exchange(wave.scalar[40], 1) == 0) {
-      most_under_way = std::max(most_under_way.load(), ++under_way);
+      max_outstanding = std::max(max_outstanding.load(), ++under_way);
     }
     const bool waits = row != 0 && !done[row - 1];
     if (!waits && row % held_up_every == 5 && wave.scalar[41] != slices) {
@@ -348,20 +348,20 @@ TEST_P(SchedulerTest, WorkGroupsInAChainLookSeldomWhenOneIsHeldUp) {
     return WaveState::ended;
   });
   // A host that takes the thread's processor away ends time slices early, so that more work-groups begin.
-  constexpr int most_attempts = 5;
-  for (int attempt = 1; attempt <= most_attempts; ++attempt) {
+  constexpr int max_attempts = 5;
+  for (int attempt = 1; attempt <= max_attempts; ++attempt) {
     for (std::atomic<bool>& each : done) each = false;
     looked = 0;
-    under_way = most_under_way = 0;
+    under_way = max_outstanding = 0;
     const auto ran = run(groups, waves * 64);
     ASSERT_TRUE(ran) << ran.error().message;
     EXPECT_EQ(ran->waves, rows);
     if (GetParam() != 1) return;  // how often other threads look meanwhile depends on the host
-    constexpr unsigned enough_under_way = 4;
+    constexpr unsigned enough_in_flight = 4;
     constexpr uint64_t enough_looked = (rows / held_up_every + 1) * 20'000;
-    if (most_under_way <= enough_under_way && looked < enough_looked) return;
-    if (attempt == most_attempts) {
-      ADD_FAILURE() << most_under_way << " work-groups were under way at once, which looked " << looked << " times";
+    if (max_outstanding <= enough_in_flight && looked < enough_looked) return;
+    if (attempt == max_attempts) {
+      ADD_FAILURE() << max_outstanding << " work-groups were under way at once, which looked " << looked << " times";
     }
   }
 }

@@ -105,7 +105,7 @@ TEST(Signal, WhoWaitsIsWokenByNoOtherSignal) {
   std::thread waiter([&] {
     const auto ready = [&] { return ++looks, load(signals[0]) != 0; };
     constexpr uint64_t never_ns = uint64_t{3600} * 1'000'000'000;
-    EXPECT_TRUE(changed.sleep_until(UINT64_MAX, now_ns(), ready, {.least_ns = never_ns, .most_ns = never_ns}));
+    EXPECT_TRUE(changed.sleep_until(UINT64_MAX, now_ns(), ready, {.least_ns = never_ns, .max_ns = never_ns}));
   });
   while (looks == 0) std::this_thread::yield();
   for (aql::Signal& other : signals) {
@@ -127,11 +127,11 @@ TEST(Signal, AnInterruptTellsThoseThatWatchSignalsOfItsEvent) {
       const SignalWatch watch(signal, changed);
       const auto ready = [&] { return ++looks, load(signal) != 0; };
       constexpr uint64_t never_ns = uint64_t{3600} * 1'000'000'000;
-      EXPECT_TRUE(changed.sleep_until(UINT64_MAX, now_ns(), ready, {.least_ns = never_ns, .most_ns = never_ns}));
+      EXPECT_TRUE(changed.sleep_until(UINT64_MAX, now_ns(), ready, {.least_ns = never_ns, .max_ns = never_ns}));
     });
     while (looks == 0) std::this_thread::yield();
     __atomic_store_n(&signal.value, 1, __ATOMIC_SEQ_CST);
-    tell_watchers_of_event(event);
+    notify_watchers_of_event(event);
     waiter.join();
     store(signal, 0);
   }

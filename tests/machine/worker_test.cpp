@@ -57,9 +57,9 @@ class WorkerTest : public testing::Test {
       if (condition()) return;
     }
   }
-  void keep_off(int processor) {
+  void avoid_cpu(int processor) {
     const std::lock_guard lock(mutex_);
-    worker_->keep_off(processor);
+    worker_->avoid_cpu(processor);
   }
   void wake() {
     const unsigned before = slept_;
@@ -88,7 +88,7 @@ TEST_F(WorkerTest, WakesOnAnotherProcessorAndMayThenRunOnAll) {
   constexpr int rounds = 20;
   int elsewhere = 0;
   for (int round = 0; round < rounds; ++round) {
-    keep_off(here.number);
+    avoid_cpu(here.number);
     EXPECT_TRUE(equal(allowed(thread_), without(before_, here.number)));
     wake();
     EXPECT_TRUE(equal(allowed(thread_), before_));
@@ -103,8 +103,8 @@ TEST_F(WorkerTest, IsKeptOffOneProcessorAtATime) {
   start();
   int other = 0;
   while (other == here_ || !CPU_ISSET(static_cast<size_t>(other), &before_)) ++other;
-  keep_off(other);
-  keep_off(here_);
+  avoid_cpu(other);
+  avoid_cpu(here_);
   EXPECT_TRUE(equal(allowed(thread_), without(before_, here_)));
   wake();
   EXPECT_TRUE(equal(allowed(thread_), before_));
@@ -114,7 +114,7 @@ TEST_F(WorkerTest, RunsWhereItMayIfThatIsOneProcessorOnly) {
   const test::OnOneProcessor here;
   start();  // which it inherits
   const cpu_set_t only = allowed(thread_);
-  keep_off(here.number);
+  avoid_cpu(here.number);
   EXPECT_TRUE(equal(allowed(thread_), only));
   wake();
   EXPECT_EQ(woke_on_, here.number);
@@ -122,8 +122,8 @@ TEST_F(WorkerTest, RunsWhereItMayIfThatIsOneProcessorOnly) {
 
 TEST_F(WorkerTest, WhatIsNoProcessorChangesNothing) {
   start();
-  keep_off(-1);  // as sched_getcpu() says when it cannot tell
-  keep_off(1'000'000);
+  avoid_cpu(-1);  // as sched_getcpu() says when it cannot tell
+  avoid_cpu(1'000'000);
   EXPECT_TRUE(equal(allowed(thread_), before_));
 }
 
@@ -132,7 +132,7 @@ TEST_F(WorkerTest, RestrictionsOfOthersStay) {
   start();
   const cpu_set_t restricted = without(before_, here_);
   ASSERT_EQ(pthread_setaffinity_np(thread_, sizeof restricted, &restricted), 0);
-  keep_off(here_);
+  avoid_cpu(here_);
   wake();
   EXPECT_TRUE(equal(allowed(thread_), restricted));
 }

@@ -85,7 +85,7 @@ TEST(Allocations, SuballocationsTakeThePlaceOfOneAnotherOnly) {
 TEST(Allocations, TheOldestGoWhenTooMuchIsKept) {
   std::vector<int> released;
   Allocations allocations;
-  constexpr uint64_t size = Allocations::most_kept / 2;
+  constexpr uint64_t size = Allocations::max_kept / 2;
   for (int i = 0; i < 4; ++i) {
     const uint64_t begin = (static_cast<uint64_t>(i) + 1) << 40;
     allocations.add(block(begin, size, size));

@@ -75,8 +75,8 @@ TEST(Suppressions, MistakesHaveTheirLine) {
 }
 
 TEST(Findings, EachIsToldOnceAndCounted) {
-  std::vector<std::string> told;
-  Findings findings({}, [&](std::string_view text) { told.emplace_back(text); });
+  std::vector<std::string> reported;
+  Findings findings({}, [&](std::string_view text) { reported.emplace_back(text); });
   EXPECT_FALSE(findings.known("memory", "out-of-bounds", 0x100, 1));
   findings.add(0x100, {.checker = "memory", .kind = "out-of-bounds", .message = "one", .count = 3});
   EXPECT_TRUE(findings.known("memory", "out-of-bounds", 0x100, 4));
@@ -84,14 +84,14 @@ TEST(Findings, EachIsToldOnceAndCounted) {
   EXPECT_FALSE(findings.known("memory", "out-of-bounds", 0x104, 1));
   ASSERT_EQ(findings.all().size(), 1U);
   EXPECT_EQ(findings.all()[0].count, 7U);
-  EXPECT_EQ(told.size(), 1U);
+  EXPECT_EQ(reported.size(), 1U);
   EXPECT_EQ(findings.errors(), 1U);
 }
 
 // Of a loop that a compiler has unrolled.
 TEST(Findings, TheSameOfSeveralInstructionsOfALineIsOne) {
-  std::vector<std::string> told;
-  Findings findings({}, [&](std::string_view text) { told.emplace_back(text); });
+  std::vector<std::string> reported;
+  Findings findings({}, [&](std::string_view text) { reported.emplace_back(text); });
   Finding finding{.checker = "race", .kind = "lds", .message = "kernel 'f' reads what another wave has written"};
   finding.kernel = "f";
   finding.source = {"a.hip", 12, 5};
@@ -104,17 +104,17 @@ TEST(Findings, TheSameOfSeveralInstructionsOfALineIsOne) {
   findings.add(0x1018, finding);
   findings.add(0x1020, finding);
   ASSERT_EQ(findings.all().size(), 4u);
-  EXPECT_EQ(told.size(), 4u);
+  EXPECT_EQ(reported.size(), 4u);
   EXPECT_EQ(findings.all()[0].count, 5u);
 }
 
 TEST(Findings, TheSuppressedAreNotTold) {
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   Findings findings(*Suppressions::parse("memory out-of-bounds\n", "s"),
-                    [&](std::string_view text) { told.emplace_back(text); });
+                    [&](std::string_view text) { reported.emplace_back(text); });
   findings.add(1, {.checker = "memory", .kind = "out-of-bounds"});
   EXPECT_TRUE(findings.known("memory", "out-of-bounds", 1, 1));
-  EXPECT_TRUE(told.empty());
+  EXPECT_TRUE(reported.empty());
   EXPECT_TRUE(findings.all().empty());
   EXPECT_EQ(findings.suppressed(), 1U);
 }

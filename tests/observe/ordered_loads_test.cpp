@@ -22,7 +22,7 @@ struct ConvertingLoad {
 
 /// Each work-item stores four words of its own, waits, and loads them in each way; results are behind them in memory.
 std::vector<uint32_t> results(const char* gpu_name, const std::vector<ConvertingLoad>& loads, bool ordered) {
-  auto checkers = observe::Checkers::create({.checkers = {"order"}}, {.tell = [](std::string_view) {}});
+  auto checkers = observe::Checkers::create({.checkers = {"order"}}, {.report = [](std::string_view) {}});
   EXPECT_TRUE(checkers);
   const auto model = target::find_gpu(gpu_name);
   EXPECT_TRUE(model);

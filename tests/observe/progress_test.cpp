@@ -14,9 +14,9 @@ namespace {
 using observe::Progress;
 
 TEST(Progress, ALineOnceInSomeSeconds) {
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   Progress::Clock::time_point now;
-  Progress progress([&](std::string_view text) { told.emplace_back(text); }, [&] { return now; });
+  Progress progress([&](std::string_view text) { reported.emplace_back(text); }, [&] { return now; });
   machine::Dispatch dispatch;
   dispatch.kernel = std::make_shared<machine::Kernel>();
   dispatch.kernel->name = "slow";
@@ -29,10 +29,10 @@ TEST(Progress, ALineOnceInSomeSeconds) {
     progress.work_group_ends(group);
   }
   progress.dispatch_ends(dispatch);
-  ASSERT_EQ(told.size(), 19U);  // not when it is done
-  EXPECT_EQ(told[1], "atoll: checking kernel 'slow': 10 of 100 work-groups in 10 seconds\n");
+  ASSERT_EQ(reported.size(), 19U);  // not when it is done
+  EXPECT_EQ(reported[1], "atoll: checking kernel 'slow': 10 of 100 work-groups in 10 seconds\n");
   progress.work_group_ends(group);
-  EXPECT_EQ(told.size(), 19U);
+  EXPECT_EQ(reported.size(), 19U);
   EXPECT_FALSE(Progress({}).is_wanted());
 }
 

@@ -41,7 +41,7 @@ inline constexpr Way ways[] = {
     {"interpreted", "interpreter", false}, {"compiled", "compiled", false}, {"odd", "compiled", true}};
 
 struct Recorder : machine::Observer {
-  machine::Watched wanted;
+  machine::EventMask wanted;
   machine::OrdinaryMemory ordinary;  ///< where accesses are
   const uint64_t epoch = [] {        // what others have said of memory is not good for this one
     static std::atomic<uint64_t> last{0};
@@ -54,8 +54,8 @@ struct Recorder : machine::Observer {
   std::vector<uint64_t> path;     ///< the words of code that waves have come to
   std::vector<uint32_t> numbers;  ///< that the path had before each piece
 
-  explicit Recorder(const machine::Watched& watched) : wanted(watched) {}
-  machine::Watched watched() const override { return wanted; }
+  explicit Recorder(const machine::EventMask& watched) : wanted(watched) {}
+  machine::EventMask watched() const override { return wanted; }
 
   void note(std::string event) {
     const std::lock_guard lock(mutex);
@@ -79,7 +79,7 @@ struct Recorder : machine::Observer {
     for (unsigned lane = 0; lane < 64; ++lane)
       if ((access.lanes >> lane & 1) != 0) recorded.addresses.push_back(access.addresses[lane]);
     const std::lock_guard lock(mutex);
-    if (wanted.odd_accesses && joins(recorded)) return;
+    if (wanted.filtered_accesses && joins(recorded)) return;
     accesses.push_back(std::move(recorded));
   }
   /// Whether it is another part of the last one, and is that now: odd accesses are told some lanes at a time.
@@ -91,8 +91,9 @@ struct Recorder : machine::Observer {
     last.addresses.insert(last.addresses.end(), part.addresses.begin(), part.addresses.end());
     return true;
   }
-  machine::OrdinaryAccesses ordinary_accesses(const machine::Wave&) override { return {.epoch = epoch}; }
-  bool is_ordinary(const machine::Wave&, const machine::AccessEvent& access, machine::OrdinaryMemory& around) override {
+  machine::AccessFilter access_filter(const machine::Wave&) override { return {.epoch = epoch}; }
+  bool passes_filter(const machine::Wave&, const machine::AccessEvent& access,
+                     machine::OrdinaryMemory& around) override {
     ++asked;
     if (access.space != machine::Space::global) return false;
     for (unsigned lane = 0; lane < 64; ++lane) {
@@ -103,7 +104,7 @@ struct Recorder : machine::Observer {
     around = ordinary;
     return true;
   }
-  uint32_t path_after(const machine::Wave&, uint32_t before, const machine::StraightCode& code) override {
+  uint32_t on_basic_block(const machine::Wave&, uint32_t before, const machine::InstructionRange& code) override {
     const std::lock_guard lock(mutex);
     for (uint64_t pc = code.begin; pc < code.end; pc += 4) path.push_back(pc);
     numbers.push_back(before);

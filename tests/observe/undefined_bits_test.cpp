@@ -14,7 +14,7 @@ namespace {
 
 using Atoll::isa::Opcode;
 using Atoll::observe::Bits;
-using Atoll::observe::Consequence;
+using Atoll::observe::ShadowTransfer;
 using Function = std::function<uint64_t(uint64_t, uint64_t, uint64_t)>;
 
 struct Case {
@@ -112,7 +112,7 @@ TEST(UndefinedBits, VaryingBitsOfAResultAreUndefined) {
           }
         }
       }
-      const Consequence follows = Atoll::observe::consequence(
+      const ShadowTransfer follows = Atoll::observe::transfer_function(
           Atoll::isa::row(each.opcode), std::span<const Bits>(sources.data(), each.sources), each.bits, {});
       ASSERT_EQ(varying & ~follows.undefined, 0u) << each.name << " in turn " << turn;
       if (each.is_exact) ASSERT_EQ(follows.undefined & mask, varying) << each.name << " in turn " << turn;
@@ -123,7 +123,7 @@ TEST(UndefinedBits, VaryingBitsOfAResultAreUndefined) {
 TEST(UndefinedBits, ComparisonsThatDefinedBitsDecideAreDefined) {
   const auto compare = [](Opcode opcode, Bits a, Bits b) {
     const std::array<Bits, 2> sources{a, b};
-    return Atoll::observe::consequence(Atoll::isa::row(opcode), sources, 1, {}).flag_undefined;
+    return Atoll::observe::transfer_function(Atoll::isa::row(opcode), sources, 1, {}).flag_undefined;
   };
   EXPECT_FALSE(compare(Opcode::v_cmp_eq_u32, {0x100, 0xFF}, {0x200, 0}));
   EXPECT_TRUE(compare(Opcode::v_cmp_eq_u32, {0x100, 0xFF}, {0x123, 0}));

@@ -24,15 +24,15 @@ struct Code {
 
   Code(const std::string& text, const char* processor)
       : bytes(assemble(text, processor)), target(*target::find_processor(processor)) {}
-  machine::StraightCode all() const {
+  machine::InstructionRange all() const {
     const auto begin = reinterpret_cast<uint64_t>(bytes.data());
     return {.begin = begin, .end = begin + bytes.size()};
   }
   WaitPaths::Step after(WaitPaths& paths, uint32_t state) const {
     return paths.step(state, all(), *target.processor, target.wave_size);
   }
-  std::vector<machine::StraightCode> instructions() const {
-    std::vector<machine::StraightCode> found;
+  std::vector<machine::InstructionRange> instructions() const {
+    std::vector<machine::InstructionRange> found;
     for (uint64_t pc = all().begin; pc < all().end; pc = found.back().end) {
       const auto size = isa::decode(std::span(reinterpret_cast<const uint8_t*>(pc), all().end - pc), *target.processor);
       if (!size) throw std::runtime_error(size.error().message);
@@ -75,7 +75,7 @@ TEST(WaitPaths, FindsTheSameInBlocksAsInSingleInstructions) {
   EXPECT_EQ(conflicts(code, whole.events), (std::vector<size_t>{2, 9}));
   std::vector<size_t> one_by_one;
   uint32_t state = 0;
-  for (const machine::StraightCode& each : code.instructions()) {
+  for (const machine::InstructionRange& each : code.instructions()) {
     const WaitPaths::Step step = paths.step(state, each, *code.target.processor, code.target.wave_size);
     for (const size_t at : conflicts(code, step.events)) one_by_one.push_back(at);
     state = step.next;

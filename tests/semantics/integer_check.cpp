@@ -12,7 +12,7 @@ namespace Atoll::semantics::test {
 
 namespace {
 
-constexpr unsigned most_words = 4;
+constexpr unsigned max_words = 4;
 constexpr uint32_t edge_words[] = {0,          1,          2,          7,          8,          15,         16,
                                    31,         32,         33,         0x7F,       0x80,       0xFF,       0x100,
                                    0x7FFF,     0x8000,     0xFFFF,     0x10000,    0x7FFFFF,   0x800000,   0xFFFFFF,
@@ -20,7 +20,7 @@ constexpr uint32_t edge_words[] = {0,          1,          2,          7,       
                                    0x7FFF7FFF, 0x80808080, 0x7F7F7F7F, 0x00FF00FF, 0xFFFFFFFE, 0x0C0D0B0A};
 
 struct alignas(64) Operand {
-  Row rows[most_words];
+  Row rows[max_words];
 };
 
 /// A source word: an edge value half of the time.
@@ -56,13 +56,13 @@ class Check {
     shape_.call(call);
     for (unsigned number = 0; number < wave_lanes; ++number) {
       Lane lane{.mask_in = (call.mask_in >> number & 1) != 0, .clamp = clamp, .number = number};
-      for (unsigned word = 0; word < most_words; ++word) {
+      for (unsigned word = 0; word < max_words; ++word) {
         lane.old[word] = before.rows[word][number];
         for (unsigned source = 0; source < 4; ++source) lane.src[source][word] = src_[source].rows[word][number];
       }
       const bool active = (exec >> number & 1) != 0;
       const Outcome expected = active ? reference_(lane) : Outcome{};
-      for (unsigned word = 0; word < most_words; ++word) {
+      for (unsigned word = 0; word < max_words; ++word) {
         const bool written = active && word < shape_.dst_words[0];
         ASSERT_EQ(dst_.rows[word][number], written ? expected.words[word] : lane.old[word])
             << "lane " << number << (active ? "" : " (inactive)") << ", word " << word << ", clamp " << clamp

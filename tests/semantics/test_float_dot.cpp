@@ -101,7 +101,7 @@ TEST(FloatDot, HalfAccumulatorsAreRoundedInEachStep) {
 
 TEST(FloatDot, EightBitFloatsOfBothKinds) {
   Conditions conditions;
-  conditions.mode.eight_bit = EightBit::ocp;
+  conditions.mode.eight_bit = Fp8Format::ocp;
   for (const target::Generation generation : {target::Generation::gfx11_7, target::Generation::gfx12}) {
     conditions.generation = generation;
     // 1 * 0.5 + 2 * 1 - 1.5 * 2 + 0.25 * 4, and 10.

@@ -15,25 +15,25 @@ using isa::Opcode;
 struct Eight {
   int fraction_bits, bias;
   unsigned largest;  ///< code of the largest number
-  EightBit kind;
+  Fp8Format kind;
   Opcode decode, decode_pair, encode_pair, stochastic;
 };
 constexpr Eight formats[] = {
-    {3, 8, 0x7F, EightBit::fnuz, Opcode::v_cvt_f32_fp8, Opcode::v_cvt_pk_f32_fp8, Opcode::v_cvt_pk_fp8_f32,
+    {3, 8, 0x7F, Fp8Format::fnuz, Opcode::v_cvt_f32_fp8, Opcode::v_cvt_pk_f32_fp8, Opcode::v_cvt_pk_fp8_f32,
      Opcode::v_cvt_sr_fp8_f32},
-    {2, 16, 0x7F, EightBit::fnuz, Opcode::v_cvt_f32_bf8, Opcode::v_cvt_pk_f32_bf8, Opcode::v_cvt_pk_bf8_f32,
+    {2, 16, 0x7F, Fp8Format::fnuz, Opcode::v_cvt_f32_bf8, Opcode::v_cvt_pk_f32_bf8, Opcode::v_cvt_pk_bf8_f32,
      Opcode::v_cvt_sr_bf8_f32},
-    {3, 7, 0x7E, EightBit::ocp, Opcode::v_cvt_f32_fp8, Opcode::v_cvt_pk_f32_fp8, Opcode::v_cvt_pk_fp8_f32,
+    {3, 7, 0x7E, Fp8Format::ocp, Opcode::v_cvt_f32_fp8, Opcode::v_cvt_pk_f32_fp8, Opcode::v_cvt_pk_fp8_f32,
      Opcode::v_cvt_sr_fp8_f32},
-    {2, 15, 0x7B, EightBit::ocp, Opcode::v_cvt_f32_bf8, Opcode::v_cvt_pk_f32_bf8, Opcode::v_cvt_pk_bf8_f32,
+    {2, 15, 0x7B, Fp8Format::ocp, Opcode::v_cvt_f32_bf8, Opcode::v_cvt_pk_f32_bf8, Opcode::v_cvt_pk_bf8_f32,
      Opcode::v_cvt_sr_bf8_f32},
 };
 
-bool has_infinity(const Eight& format) { return format.kind == EightBit::ocp && format.fraction_bits == 2; }
+bool has_infinity(const Eight& format) { return format.kind == Fp8Format::ocp && format.fraction_bits == 2; }
 
 double value_of(const Eight& format, unsigned code) {
   const unsigned size = code & 0x7F;
-  if (format.kind == EightBit::fnuz && code == 0x80) return NAN;
+  if (format.kind == Fp8Format::fnuz && code == 0x80) return NAN;
   const double sign = code & 0x80 ? -1 : 1;
   if (size > format.largest) return has_infinity(format) && size == 0x7C ? sign * INFINITY : NAN;
   const int exponent = static_cast<int>(size >> format.fraction_bits);
@@ -92,7 +92,7 @@ TEST(FloatEight, SinglesBecomeTheNearestCode) {
 
     const auto nearest = [&](uint64_t operand) -> uint64_t {
       const double value = as_float(operand), size = std::fabs(value);
-      const bool fnuz = format.kind == EightBit::fnuz;
+      const bool fnuz = format.kind == Fp8Format::fnuz;
       const uint64_t sign = operand >> 24 & 0x80;
       if (std::isnan(value)) return fnuz ? 0x80 : sign | (has_infinity(format) ? 0x7E : 0x7F);
       const bool fits = size < past || (size == past && format.largest % 2 == 0);

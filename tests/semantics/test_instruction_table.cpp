@@ -10,8 +10,8 @@
 
 #include "isa/opcode_map.h"
 #include "isa/table.h"
-#include "semantics/matrix/matrix.h"
-#include "semantics/matrix/wave_matrix.h"
+#include "semantics/matrix/mfma.h"
+#include "semantics/matrix/wmma.h"
 #include "semantics/memory/memory_access.h"
 #include "semantics/registry.h"
 #include "semantics/scalar/scalar_float.h"

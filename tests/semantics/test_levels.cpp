@@ -1,4 +1,4 @@
-// The levels of host vector instructions (semantics/level.h) give the same results, bit for bit: every entry of the
+// The levels of host vector instructions (semantics/host_isa.h) give the same results, bit for bit: every entry of the
 // table, in every mode, over edge values and random ones, and what goes on around it: modifiers and lane movement.
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 #include "isa/table.h"
 #include "semantics/evaluate.h"
-#include "semantics/level_functions.h"
+#include "semantics/host_isa_functions.h"
 
 namespace Atoll::semantics {
 void PrintTo(HostVectors level, std::ostream* out);
@@ -20,10 +20,10 @@ void PrintTo(HostVectors level, std::ostream* out) { *out << name(level); }
 namespace Atoll::semantics::test {
 namespace {
 
-constexpr unsigned most_words = 32, usual_words = 4;
+constexpr unsigned max_words = 32, usual_words = 4;
 
 struct alignas(64) Rows {
-  Row rows[most_words];
+  Row rows[max_words];
 };
 
 /// Rows of random words, edge values of every format among them.
@@ -80,7 +80,7 @@ FloatMode random_mode(uint64_t bits) {
   mode.denormals16_64 = static_cast<Denormals>(bits >> 14 & 3);
   mode.dx10_clamp = (bits >> 16 & 1) != 0;
   mode.ieee = (bits >> 17 & 1) != 0;
-  mode.eight_bit = static_cast<EightBit>(bits >> 18 & 1);
+  mode.eight_bit = static_cast<Fp8Format>(bits >> 18 & 1);
   return mode;
 }
 
@@ -88,7 +88,7 @@ FloatMode random_mode(uint64_t bits) {
 uint64_t random_lanes(RandomRows& random) { return random.next() % 3 == 0 ? ~uint64_t{0} : random.next(); }
 
 std::string differing_lane(const Rows& a, const Rows& b) {
-  for (unsigned word = 0; word < most_words; ++word) {
+  for (unsigned word = 0; word < max_words; ++word) {
     for (unsigned lane = 0; lane < wave_lanes; ++lane) {
       if (a.rows[word][lane] != b.rows[word][lane]) {
         return fmt::format("lane {} word {}: {:#010x} and {:#010x}", lane, word, a.rows[word][lane],

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "isa/table.h"
-#include "semantics/level_functions.h"
+#include "semantics/host_isa_functions.h"
 #include "semantics/wave_matrix_reference.h"
 
 namespace Atoll::semantics::test {
@@ -237,7 +237,7 @@ TEST_P(MatrixDenormals, InstinctsHaveNone) {
           call.b = b.rows;
           call.index = sparse ? index.rows : nullptr;
           for (unsigned s = 0; scaled && s < 2; ++s) call.scale[s] = scales[s].rows;
-          call.eight_bit = seed % 2 == 0 ? EightBit::ocp : EightBit::fnuz;
+          call.eight_bit = seed % 2 == 0 ? Fp8Format::ocp : Fp8Format::fnuz;
           call.sums = processor.matrix_sums;
           const MatrixFactors further[] = {{a.rows + 8, b.rows + 8}, {a.rows + 16, b.rows + 16}};
           const auto multiply = [&](File& d) {

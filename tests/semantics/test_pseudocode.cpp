@@ -152,7 +152,7 @@ class Comparison {
       call.exec = ~uint64_t{0};
       call.mode.has_ieee_mode = processor_.ieee_mode;
       call.mode.ieee = ieee;
-      call.mode.eight_bit = processor_.ocp_fp8 ? EightBit::ocp : EightBit::fnuz;
+      call.mode.eight_bit = processor_.ocp_fp8 ? Fp8Format::ocp : Fp8Format::fnuz;
       call.mask_in = random();
       call.signed_sources = static_cast<uint8_t>(start / wave_lanes % 4);
       const size_t lanes = std::min<size_t>(wave_lanes, count - start);

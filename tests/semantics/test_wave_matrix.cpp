@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "isa/table.h"
-#include "semantics/matrix/wave_matrix.h"
+#include "semantics/matrix/wmma.h"
 #include "support/tested_instructions.h"
 
 namespace Atoll::semantics::test {

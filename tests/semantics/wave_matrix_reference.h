@@ -1,7 +1,7 @@
 // WMMA and SWMMAC on matrices of small numbers whose products and sums are exact, against plain loops over rows,
 // columns and depth. The elements are put into registers by formulas of their own, from an element's row, column and
 // depth to its lane and place there: for GFX11 those of AMD's article about WMMA on RDNA 3, for GFX12 those that AMD's
-// tests have found to be the hardware's (wave_matrix.h names them).
+// tests have found to be the hardware's (wmma.h names them).
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "isa/table.h"
-#include "semantics/matrix/wave_matrix.h"
+#include "semantics/matrix/wmma.h"
 
 namespace Atoll::semantics::test {
 

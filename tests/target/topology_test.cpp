@@ -27,9 +27,9 @@ TEST(Topology, ListsThatMakeNoSenseAreAnsweredWithWhatIsWrong) {
   EXPECT_THAT(found("vega64,voodoo2"), HasSubstr("'voodoo2'"));
   EXPECT_THAT(found("vega64,"), HasSubstr("unknown GPU ''"));
   EXPECT_THAT(found("vega64,mi100", 4), HasSubstr("a list of 2 GPUs, and 4"));
-  EXPECT_THAT(found("vega64", most_gpus + 1), HasSubstr("too many"));
+  EXPECT_THAT(found("vega64", max_gpus + 1), HasSubstr("too many"));
   std::string names = "mi100";
-  for (unsigned i = 0; i < most_gpus; ++i) names += ",mi100";
+  for (unsigned i = 0; i < max_gpus; ++i) names += ",mi100";
   EXPECT_THAT(found(names), HasSubstr("too many"));
 }
 
@@ -37,14 +37,14 @@ TEST(Topology, EveryGpuHasAPlaceAndANumberOfItsOwn) {
   const Product& product = products()[0];
   std::set<uint64_t> ids;
   std::set<uint32_t> nodes, places;
-  for (unsigned gpu = 0; gpu < most_gpus; ++gpu) {
+  for (unsigned gpu = 0; gpu < max_gpus; ++gpu) {
     ids.insert(unique_id_of(product, gpu));
     nodes.insert(node_of(gpu));
     places.insert(pci_location_of(gpu));
   }
-  EXPECT_EQ(ids.size(), most_gpus);
-  EXPECT_EQ(nodes.size(), most_gpus);
-  EXPECT_EQ(places.size(), most_gpus);
+  EXPECT_EQ(ids.size(), max_gpus);
+  EXPECT_EQ(nodes.size(), max_gpus);
+  EXPECT_EQ(places.size(), max_gpus);
   EXPECT_FALSE(nodes.contains(0)) << "the host's";
   EXPECT_LE(*places.rbegin(), 0xFFFFU) << "bus, device and function are 16 bits";
 }

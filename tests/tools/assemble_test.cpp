@@ -214,16 +214,16 @@ TEST_F(AssembleCommand, RefusesTextThatStandsForGigabytes) {
       {"metadata",
        ".amdgpu_metadata\na: &a [1,1,1,1,1,1,1,1,1]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\n.end_amdgpu_metadata\n"},
   };
-  constexpr long most_kib = 700 << 10;
-  constexpr double most_seconds = 20;
+  constexpr long max_kib = 700 << 10;
+  constexpr double max_seconds = 20;
   for (const auto& [name, text] : cases) {
     SCOPED_TRACE(name);
     test::write_file(directory_ / "bomb.s", text);
     const std::string command = fmt::format("{} asm bomb.s --gpu gfx900 -o bomb.co >bomb.txt 2>&1", ATOLL_COMMAND);
     const Use use = measure(fmt::format("sh -c 'cd {} && exec {}'", directory_.path().string(), command));
     EXPECT_EQ(use.exit_code, 1);
-    EXPECT_LT(use.peak_kib, most_kib);
-    EXPECT_LT(use.cpu_seconds, most_seconds);
+    EXPECT_LT(use.peak_kib, max_kib);
+    EXPECT_LT(use.cpu_seconds, max_seconds);
     std::string said;
     for (const uint8_t byte : test::read_bytes(directory_ / "bomb.txt")) said += static_cast<char>(byte);
     EXPECT_THAT(said, testing::AnyOf(HasSubstr("error: "), testing::StartsWith("atoll: ")));

@@ -188,7 +188,7 @@ bool Parser::directive_align(std::string_view directive, Place place) {
     return error("alignment directive can never be satisfied in this many bytes, ignoring maximum bytes expression");
   const unsigned fill_size = directive.ends_with("alignl") ? 4 : directive.ends_with("alignw") ? 2 : 1;
   Tail tail{.kind = Tail::Kind::align, .alignment = bytes, .place = place};
-  tail.most_bytes = most && static_cast<uint64_t>(*most) < bytes ? static_cast<uint64_t>(*most) : 0;
+  tail.max_bytes = most && static_cast<uint64_t>(*most) < bytes ? static_cast<uint64_t>(*most) : 0;
   tail.fill = static_cast<uint64_t>(fill.value_or(0));
   tail.fill_size = fill_size;
   tail.nops = unit_.current().is_code() && !fill && fill_size == 1;
@@ -289,8 +289,8 @@ bool Parser::directive_repeated(std::string_view directive, Place place) {
     for (int64_t i = 0; i < *count; ++i) unit_.emit_integer(static_cast<uint64_t>(*known), size);
     return true;
   }
-  constexpr int64_t most_to_fill_in = int64_t{1} << 20;  // each of these is a place of its own to fill in
-  if (*count > most_to_fill_in) return error(place, "the repetition of a value that comes later is too long");
+  constexpr int64_t max_to_fill_in = int64_t{1} << 20;  // each of these is a place of its own to fill in
+  if (*count > max_to_fill_in) return error(place, "the repetition of a value that comes later is too long");
   for (int64_t i = 0; i < *count; ++i) unit_.emit_value(*value, size, place);
   return true;
 }
@@ -312,7 +312,7 @@ bool Parser::directive_reloc(std::string_view, Place place) {
     unit_.keep_symbols_of(*value);
   }
   if (!expect_end()) return false;
-  unit_.current().spelled_relocations.push_back({.offset = offset, .type = *type, .value = value, .place = place});
+  unit_.current().explicit_relocations.push_back({.offset = offset, .type = *type, .value = value, .place = place});
   return true;
 }
 

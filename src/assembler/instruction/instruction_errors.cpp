@@ -19,7 +19,7 @@ namespace {
 
 /// Which processors have an instruction, in words: "gfx908", "gfx1100 to gfx1153", "gfx1200 and later".
 std::string list_processors(const std::vector<const target::Processor*>& all, const std::vector<bool>& has) {
-  constexpr size_t most_ranges = 4;
+  constexpr size_t max_ranges = 4;
   std::vector<std::string> ranges;
   for (size_t first = 0; first < all.size(); ++first) {
     if (!has[first]) continue;
@@ -35,8 +35,8 @@ std::string list_processors(const std::vector<const target::Processor*>& all, co
     }
     first = last;
   }
-  const bool more = ranges.size() > most_ranges;
-  if (more) ranges.resize(most_ranges);
+  const bool more = ranges.size() > max_ranges;
+  if (more) ranges.resize(max_ranges);
   std::string text;
   for (const std::string& range : ranges) (text += text.empty() ? "" : ", ") += range;
   return more ? text + " and others" : text;
@@ -85,42 +85,42 @@ bool InstructionParser::unknown_modifier(std::string_view name, Place place) {
 }
 
 /// Says why the form that got furthest is not what the text means.
-bool InstructionParser::complain() {
-  if (refusal_.additional != nullptr && refusal_.additional->is_unknown_name()) {
-    return unknown_modifier(refusal_.additional->expression->symbol->name, refusal_.place);
+bool InstructionParser::diagnose() {
+  if (failure_.additional != nullptr && failure_.additional->is_unknown_name()) {
+    return unknown_modifier(failure_.additional->expression->symbol->name, failure_.place);
   }
-  if (refusal_.operand == 0) return error(refusal_.place, std::string(refusal_.why));
+  if (failure_.operand == 0) return error(failure_.place, std::string(failure_.why));
   struct File {
     std::string_view one;
     char letter;
   };
   constexpr File files[] = {{"a VGPR", 'v'}, {"an SGPR", 's'}, {"an AGPR", 'a'}};
-  const auto* file = std::ranges::find(files, refusal_.why, &File::one);
-  if (refusal_.words > 1 && file != std::end(files)) {
+  const auto* file = std::ranges::find(files, failure_.why, &File::one);
+  if (failure_.words > 1 && file != std::end(files)) {
     const std::string_view name = file->one.substr(file->one.find(' ') + 1);
-    return error(refusal_.place, fmt::format("operand {} must be {} {}s, as {}[0:{}]", refusal_.operand, refusal_.words,
-                                             name, file->letter, refusal_.words - 1));
+    return error(failure_.place, fmt::format("operand {} must be {} {}s, as {}[0:{}]", failure_.operand, failure_.words,
+                                             name, file->letter, failure_.words - 1));
   }
-  std::string why = fmt::format("operand {} must be {}", refusal_.operand, refusal_.why);
-  if (refusal_.words > 1) why += fmt::format(" of {} registers", refusal_.words);
-  return error(refusal_.place, why);
+  std::string why = fmt::format("operand {} must be {}", failure_.operand, failure_.why);
+  if (failure_.words > 1) why += fmt::format(" of {} registers", failure_.words);
+  return error(failure_.place, why);
 }
 
 /// Of forms that get as far as each other, VOP3 is the one that takes most.
 bool InstructionParser::gets_further() const {
-  if (!refusal_.any || refusal_.progress < progress_) return true;
-  return refusal_.progress == progress_ && form_->kind == FormKind::vop3;
+  if (!failure_.any || failure_.progress < progress_) return true;
+  return failure_.progress == progress_ && form_->kind == FormKind::vop3;
 }
 
 bool InstructionParser::refuse(Place place, std::string_view why) {
-  if (gets_further()) refusal_ = {.progress = progress_, .place = place, .why = why, .any = true};
+  if (gets_further()) failure_ = {.progress = progress_, .place = place, .why = why, .any = true};
   return false;
 }
 
 bool InstructionParser::refuse_operand(const OperandText& text, std::string_view must_be, unsigned words) {
   if (!gets_further()) return false;
   const auto number = static_cast<unsigned>(&text - operands_.data()) + 1;
-  refusal_ = {
+  failure_ = {
       .progress = progress_, .place = text.place, .why = must_be, .operand = number, .words = words, .any = true};
   return false;
 }
@@ -144,7 +144,7 @@ bool InstructionParser::refuse_missing(unsigned operand) {
 bool InstructionParser::refuse_additional(const OperandText& text) {
   if (!gets_further()) return false;
   refuse(text.place, "too many operands for instruction");
-  refusal_.additional = &text;
+  failure_.additional = &text;
   return false;
 }
 

@@ -52,7 +52,7 @@ bool InstructionParser::parse(std::string_view mnemonic, Place place) {
   bypass_said_ = false;
   result_.literal = result_.branch = nullptr;
   result_.otherwise.reset();
-  refusal_ = {};
+  failure_ = {};
   lower_case_.assign(mnemonic);
   std::ranges::transform(lower_case_, lower_case_.begin(),
                          [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
@@ -70,7 +70,7 @@ bool InstructionParser::parse(std::string_view mnemonic, Place place) {
   if (encoding_ == Encoding::exp && !export_target()) return false;
   if (scalar_encoding && row.has(flag::any_immediate)) {
     if (!operands_and_immediate(row)) return false;
-  } else if (!operands(most_operands)) {
+  } else if (!operands(max_operands)) {
     return false;
   }
   if (!lexer().at_end()) return error("unexpected token after the operands");
@@ -81,7 +81,7 @@ bool InstructionParser::choose(std::span<const Form> forms, Suffix suffix) {
   for (const Form& form : forms) {
     if (allows(suffix, form) && match(form)) return true;
   }
-  if (refusal_.any) return complain();
+  if (failure_.any) return diagnose();
   const std::string_view name = map_.name(forms.front().opcode);
   return error(mnemonic_place_, fmt::format("{} has no {} form of {}: without the suffix, the form that fits is taken",
                                             unit_.processor().name, mnemonic_.substr(name.size()), name));

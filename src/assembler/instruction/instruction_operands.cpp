@@ -126,7 +126,7 @@ bool InstructionParser::operands(unsigned most) {
 
 bool InstructionParser::operand() {
   OperandText& to = operands_[count_];
-  bool spelled_neg = false, spelled_abs = false, spelled_sext = false, bars = false;
+  bool explicit_neg = false, explicit_abs = false, explicit_sext = false, bars = false;
   // The token after a '-' tells a negated source from a negative number.
   if (lexer().is(TokenKind::minus)) {
     Lexer ahead = lexer();
@@ -151,18 +151,18 @@ bool InstructionParser::operand() {
     lexer().advance();
     return true;
   };
-  if (!to.neg && call("neg")) to.neg = spelled_neg = true;
+  if (!to.neg && call("neg")) to.neg = explicit_neg = true;
   if (call("abs")) {
-    to.abs = spelled_abs = true;
+    to.abs = explicit_abs = true;
   } else if (lexer().accept(TokenKind::pipe)) {
     to.abs = bars = true;
   }
-  if (call("sext")) to.sext = spelled_sext = true;
+  if (call("sext")) to.sext = explicit_sext = true;
   if (!operand_value(to, bars)) return false;
-  if (spelled_sext && !lexer().accept(TokenKind::right_paren)) return error("expected ')' after sext(...");
-  if (spelled_abs && !lexer().accept(TokenKind::right_paren)) return error("expected ')' after abs(...");
+  if (explicit_sext && !lexer().accept(TokenKind::right_paren)) return error("expected ')' after sext(...");
+  if (explicit_abs && !lexer().accept(TokenKind::right_paren)) return error("expected ')' after abs(...");
   if (bars && !lexer().accept(TokenKind::pipe)) return error("expected '|'");
-  if (spelled_neg && !lexer().accept(TokenKind::right_paren)) return error("expected ')' after neg(...");
+  if (explicit_neg && !lexer().accept(TokenKind::right_paren)) return error("expected ')' after neg(...");
   return true;
 }
 

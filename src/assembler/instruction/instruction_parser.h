@@ -18,7 +18,7 @@
 
 #include "assembler/instruction/mnemonics.h"
 #include "assembler/syntax/lexer.h"
-#include "assembler/unit/unit.h"
+#include "assembler/unit/assembly_unit.h"
 #include "isa/immediate_names.h"
 #include "isa/instruction.h"
 #include "isa/opcode_map.h"
@@ -173,7 +173,7 @@ class InstructionParser {
   unsigned sgprs() const { return sgprs_; }
 
  private:
-  static constexpr unsigned most_operands = 16;
+  static constexpr unsigned max_operands = 16;
 
   // --- Reading (instruction_operands.cpp)
   /// Reads operands up to that many, and modifiers.
@@ -254,11 +254,11 @@ class InstructionParser {
   /// The operand that has been read for that field, if the form has one.
   const isa::Operand* operand_of(isa::Field field) const;
 
-  // --- Dual instructions (instruction_duals.cpp)
+  // --- Dual instructions (instruction_vopd.cpp)
   /// What the text says of one half.
   struct DualText {
     isa::Opcode opcode = isa::Opcode::invalid;
-    std::array<OperandText, most_operands> operands{};
+    std::array<OperandText, max_operands> operands{};
     unsigned count = 0;
     Place end{};
 
@@ -326,7 +326,7 @@ class InstructionParser {
   bool error(std::string text);
   bool unknown(std::string_view mnemonic, Place place);
   bool unknown_modifier(std::string_view name, Place place);
-  bool complain();
+  bool diagnose();
   /// Notes why the form at hand does not have that operand; the complaint that got furthest is the one to make.
   bool refuse(Place place, std::string_view why);
   bool refuse_operand(const OperandText& text, std::string_view must_be, unsigned words = 0);
@@ -347,7 +347,7 @@ class InstructionParser {
   unsigned vgprs_ = 0, sgprs_ = 0;
 
   // The text at hand.
-  std::array<OperandText, most_operands> operands_;
+  std::array<OperandText, max_operands> operands_;
   unsigned count_ = 0;
   isa::Instruction said_;  ///< its modifiers
   Modifiers given_ = 0;
@@ -376,7 +376,7 @@ class InstructionParser {
   const isa::InstructionRow* row_ = nullptr;
   ParsedInstruction result_;
 
-  struct Refusal {
+  struct MatchFailure {
     unsigned progress = 0;
     Place place;
     std::string_view why;
@@ -384,7 +384,7 @@ class InstructionParser {
     const OperandText* additional = nullptr;
     bool any = false;
   };
-  Refusal refusal_;
+  MatchFailure failure_;
   unsigned progress_ = 0;
 };
 

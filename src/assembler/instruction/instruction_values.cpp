@@ -43,7 +43,7 @@ FloatFormat format_of(DataType type) {
 /// that it loses bits.
 std::optional<uint32_t> narrow(double value, DataType type) {
   const auto [fraction_bits, exponent_bits] = format_of(type);
-  const int most_exponent = (1 << (exponent_bits - 1)) - 1, least_exponent = 1 - most_exponent;
+  const int max_exponent = (1 << (exponent_bits - 1)) - 1, least_exponent = 1 - max_exponent;
   const uint32_t sign = (std::signbit(value) ? 1u : 0u) << (fraction_bits + exponent_bits);
   if (value == 0) return sign;
   if (!std::isfinite(value)) return std::nullopt;
@@ -56,7 +56,7 @@ std::optional<uint32_t> narrow(double value, DataType type) {
   const bool denormal = whole >> fraction_bits == 0;
   if (denormal && std::ldexp(units, last_place) != std::fabs(value)) return std::nullopt;
   const uint64_t bits = whole + (static_cast<uint64_t>(exponent - least_exponent) << fraction_bits);
-  if (bits >> fraction_bits > static_cast<uint64_t>(most_exponent - least_exponent) + 1) return std::nullopt;
+  if (bits >> fraction_bits > static_cast<uint64_t>(max_exponent - least_exponent) + 1) return std::nullopt;
   return sign | static_cast<uint32_t>(bits);
 }
 

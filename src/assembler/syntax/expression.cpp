@@ -140,7 +140,7 @@ std::optional<int64_t> apply(Operation operation, std::span<const int64_t> opera
       return object::total_vgprs(processor, number(1), number(0));
     case Operation::occupancy:
       if (operands.size() != 7 || operands[1] <= 0) return std::nullopt;
-      return object::occupancy({.most_waves = number(0), .vgpr_granule = number(1), .vgprs_there_are = number(2)},
+      return object::occupancy({.max_waves = number(0), .vgpr_granule = number(1), .vgprs_there_are = number(2)},
                                processor, number(4), number(5), number(6));
     default:
       break;

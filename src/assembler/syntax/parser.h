@@ -17,9 +17,9 @@
 
 #include "assembler/assembler.h"
 #include "assembler/syntax/lexer.h"
+#include "assembler/unit/assembly_unit.h"
 #include "assembler/unit/frames.h"
 #include "assembler/unit/line_table.h"
-#include "assembler/unit/unit.h"
 
 namespace Atoll::assembler {
 

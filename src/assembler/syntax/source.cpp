@@ -10,7 +10,7 @@ namespace Atoll::assembler {
 namespace {
 
 /// A text full of mistakes is not explained to its end.
-constexpr size_t most_messages = 1000;
+constexpr size_t max_messages = 1000;
 
 std::string_view word(Message::Kind kind) {
   switch (kind) {
@@ -45,7 +45,7 @@ void render_one(std::string& out, const Message& message) {
 
 }  // namespace
 
-bool Source::is_full() const { return messages_.size() >= most_messages; }
+bool Source::is_full() const { return messages_.size() >= max_messages; }
 
 void Source::report(Message message) {
   errors_ += message.kind == Message::Kind::error;
@@ -63,7 +63,7 @@ std::string Source::render() const {
                        buffer->is_file ? "included from here" : "while in macro instantiation"});
     }
   }
-  if (is_full()) out += fmt::format("more than {} messages: the rest is left out\n", most_messages);
+  if (is_full()) out += fmt::format("more than {} messages: the rest is left out\n", max_messages);
   return out;
 }
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "assembler/unit/unit.h"
+#include "assembler/unit/assembly_unit.h"
 
 namespace Atoll::assembler {
 
@@ -130,10 +130,10 @@ std::optional<Value> Unit::combine(Operation operation, const Value& a, const Va
 /// symbols whose beginning is not known yet is followed from each of them on, as are sections whose lengths depend on
 /// each other.
 bool Unit::spend(uint64_t steps, Place place) {
-  constexpr uint64_t most_steps = uint64_t{1} << 26;
+  constexpr uint64_t max_steps = uint64_t{1} << 26;
   constexpr uint64_t steps_for_each = 16;
   steps_ += steps;
-  if (!exhausted_ && steps_ > most_steps + steps_for_each * expressions_.size()) {
+  if (!exhausted_ && steps_ > max_steps + steps_for_each * expressions_.size()) {
     exhausted_ = true;
     source_.error(place, "expressions that depend on each other take too many steps to evaluate");
   }

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "assembler/unit/unit.h"
+#include "assembler/unit/assembly_unit.h"
 
 namespace Atoll::assembler {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "assembler/unit/unit.h"
+#include "assembler/unit/assembly_unit.h"
 
 namespace Atoll::assembler {
 

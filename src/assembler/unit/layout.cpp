@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "assembler/unit/unit.h"
+#include "assembler/unit/assembly_unit.h"
 
 namespace Atoll::assembler {
 
@@ -65,7 +65,7 @@ std::optional<uint64_t> Unit::tail_length(const Section& section, const Tail& ta
       return 0;
     case Tail::Kind::align: {
       const uint64_t length = -address & (tail.alignment - 1);
-      return tail.most_bytes != 0 && length > tail.most_bytes ? 0 : length;
+      return tail.max_bytes != 0 && length > tail.max_bytes ? 0 : length;
     }
     case Tail::Kind::fill: {
       const auto count = absolute(*tail.expression);

@@ -39,7 +39,7 @@ const Expression& difference(Unit& unit, const Expression& a, const Expression& 
 
 /// Line and address advance, and a row of the table.
 void advance(DwarfBytes& out, int64_t lines, uint64_t steps) {
-  constexpr uint64_t most_special = (255u - opcode_base) / line_range;
+  constexpr uint64_t max_special = (255u - opcode_base) / line_range;
   auto biased = static_cast<uint64_t>(lines - line_base);
   bool copy = false;
   if (biased >= line_range || biased + opcode_base > 255) {
@@ -51,9 +51,9 @@ void advance(DwarfBytes& out, int64_t lines, uint64_t steps) {
   }
   if (lines == 0 && steps == 0) return out.byte(op::copy);
   biased += opcode_base;
-  if (steps < 256 + most_special) {
+  if (steps < 256 + max_special) {
     if (const uint64_t opcode = biased + steps * line_range; opcode <= 255) return out.byte(opcode);
-    if (const uint64_t opcode = biased + (steps - most_special) * line_range; steps >= most_special && opcode <= 255) {
+    if (const uint64_t opcode = biased + (steps - max_special) * line_range; steps >= max_special && opcode <= 255) {
       out.byte(op::const_add_pc);
       return out.byte(opcode);
     }

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "assembler/unit/unit.h"
+#include "assembler/unit/assembly_unit.h"
 #include "object/relocation_type.h"
 
 namespace Atoll::assembler {
@@ -125,7 +125,7 @@ void Unit::resolve(Section& section, const Fixup& fixup) {
   section.relocations.push_back(relocation);
 }
 
-void Unit::resolve(Section& section, const SpelledRelocation& spelled) {
+void Unit::resolve(Section& section, const ExplicitRelocation& spelled) {
   const auto offset = evaluate(*spelled.offset);
   const bool in_section = offset && offset->minus == nullptr &&
                           (offset->plus == nullptr || (offset->plus->is_label() && offset->plus->section == &section));
@@ -161,16 +161,16 @@ void Unit::finish() {
   for (Section& section : sections_) {
     // In LLVM's order: spelled ones at a number belong to the section's beginning, which is empty in the .text that is
     // there from the start, the others to what holds their place.
-    const auto is_early = [&](const SpelledRelocation& spelled) {
+    const auto is_early = [&](const ExplicitRelocation& spelled) {
       return &section == &sections_.front() && absolute(*spelled.offset).has_value();
     };
-    for (const SpelledRelocation& spelled : section.spelled_relocations) {
+    for (const ExplicitRelocation& spelled : section.explicit_relocations) {
       if (is_early(spelled)) resolve(section, spelled);
     }
     const auto early = static_cast<ptrdiff_t>(section.relocations.size());
     for (const Fixup& fixup : section.fixups) resolve(section, fixup);
     std::ranges::sort(section.relocations.begin() + early, section.relocations.end(), {}, &Relocation::offset);
-    for (const SpelledRelocation& spelled : section.spelled_relocations) {
+    for (const ExplicitRelocation& spelled : section.explicit_relocations) {
       if (!is_early(spelled)) resolve(section, spelled);
     }
   }

@@ -72,9 +72,9 @@ class Proof : MaskDataflow {
   bool may_part(const BlockEnd& end, const Masks& masks);
   bool together_again(uint64_t pc, const Masks& wave, const Masks& chunk, const ScalarSet& written);
 
-  static constexpr uint32_t most_variables = 20'000;
+  static constexpr uint32_t max_variables = 20'000;
   static constexpr uint64_t most_passed = 200'000;
-  static constexpr unsigned most_masks_of_a_place = 6;
+  static constexpr unsigned max_masks_of_a_place = 6;
 
   const LoopRegion& region_;
   const engine::ControlFlow& flow_;
@@ -117,7 +117,7 @@ void Proof::meet(std::vector<Masks>& here, uint64_t pc, const Masks& coming, boo
   is_new = is_new && std::ranges::none_of(here, takes_in);
   if (!is_new) return;
   here.push_back(masks);
-  if (here.size() <= most_masks_of_a_place) return;
+  if (here.size() <= max_masks_of_a_place) return;
   Masks one = here.front();
   for (const Masks& other : here) {
     for (unsigned reg = 0; reg < one.mask.size(); reg += words()) {
@@ -144,7 +144,7 @@ bool Proof::follow(uint64_t start, const Masks& masks, const std::set<uint64_t>&
   };
   if (!go(start, masks)) return false;
   while (!to_do.empty()) {
-    if (variables() > most_variables || passed_ > most_passed) return false;
+    if (variables() > max_variables || passed_ > most_passed) return false;
     auto [pc, now] = to_do.back();
     to_do.pop_back();
     pass_block(pc, now, side_effects);
@@ -188,9 +188,9 @@ bool Proof::may_part(const BlockEnd& end, const Masks& masks) {
 
   Masks chunk = start;
   SideEffects chunk_deeds;
-  constexpr unsigned most_blocks = 16;
+  constexpr unsigned max_blocks = 16;
   uint64_t pc = end.if_zero;
-  for (unsigned i = 0; i < most_blocks; ++i) {
+  for (unsigned i = 0; i < max_blocks; ++i) {
     Places at;
     SideEffects wave_deeds;
     const bool comes_there = follow(end.if_not, start, {pc}, at, wave_deeds);

@@ -69,8 +69,8 @@ std::vector<Hotness::BackBranch> find_back_branches(const engine::ControlFlow& f
 
 }  // namespace
 
-Hotness::Hotness(const engine::ControlFlow& flow, bool be_brief)
-    : be_brief_(be_brief), back_branches_(find_back_branches(flow)) {}
+Hotness::Hotness(const engine::ControlFlow& flow, bool fast_compile)
+    : fast_compile_(fast_compile), back_branches_(find_back_branches(flow)) {}
 
 /// Whether some branch goes back over the block, and not far: a kernel's outermost loop has few rounds.
 bool Hotness::is_in_short_loop(uint64_t pc) const {
@@ -81,7 +81,7 @@ bool Hotness::is_in_short_loop(uint64_t pc) const {
 
 Versioning Hotness::versioning(uint64_t pc) const {
   using enum Versioning;
-  return is_in_short_loop(pc) ? for_one_loop : be_brief_ || !back_branches_.empty() ? never : for_addresses;
+  return is_in_short_loop(pc) ? for_one_loop : fast_compile_ || !back_branches_.empty() ? never : for_addresses;
 }
 
 }  // namespace Atoll::compiler

@@ -17,12 +17,12 @@ enum class Versioning : uint8_t {
 
 class Hotness {
  public:
-  /// `be_brief`: what is not in a loop may be slower if it is the sooner compiled.
-  Hotness(const engine::ControlFlow& flow, bool be_brief);
+  /// `fast_compile`: what is not in a loop may be slower if it is the sooner compiled.
+  Hotness(const engine::ControlFlow& flow, bool fast_compile);
 
-  bool be_brief() const { return be_brief_; }
+  bool fast_compile() const { return fast_compile_; }
   /// Whether the block is worth code that is quick rather than short.
-  bool is_hot(uint64_t pc) const { return !be_brief_ || is_in_short_loop(pc); }
+  bool is_hot(uint64_t pc) const { return !fast_compile_ || is_in_short_loop(pc); }
   /// Of the code that begins with the block. Strides are followed as long as EXEC stays what it is, so where they
   /// matter a region ends at each condition.
   Versioning versioning(uint64_t pc) const;
@@ -35,7 +35,7 @@ class Hotness {
  private:
   bool is_in_short_loop(uint64_t pc) const;
 
-  const bool be_brief_;
+  const bool fast_compile_;
   const std::vector<BackBranch> back_branches_;  ///< where there is one, what is outside of loops matters little
 };
 

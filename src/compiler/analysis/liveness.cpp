@@ -13,7 +13,7 @@
 #include "engine/interpreter/vector.h"
 #include "isa/immediate_names.h"
 #include "isa/table.h"
-#include "semantics/matrix/matrix.h"
+#include "semantics/matrix/mfma.h"
 #include "semantics/memory/memory_access.h"
 
 namespace Atoll::compiler {

@@ -22,7 +22,7 @@ using Lowering = VaryingMasks::Lowering;
 
 /// Bigger loops are compiled block by block: the time that the host compiler takes grows with the square of a
 /// function's size, and rows would be spilled all the time.
-constexpr uint64_t most_instructions = 4000;
+constexpr uint64_t max_instructions = 4000;
 
 /// Cache control in a loop is how programs wait for others: they have to be given back now and then.
 bool looks_at_others(const isa::Instruction& instruction) {
@@ -254,8 +254,8 @@ bool fits(LoopRegion& region, const ControlFlow& flow, const Liveness& liveness)
     if (!end_of(block)) return false;
     instructions += block.instructions.size();
     for (const engine::Located& at : block.instructions) {
-      if (looks_at_others(at.instruction) || flow.tells.by_handler(at.instruction) ||
-          flow.tells.records(at.instruction)) {
+      if (looks_at_others(at.instruction) || flow.instrumentation.by_handler(at.instruction) ||
+          flow.instrumentation.records(at.instruction)) {
         return false;
       }
       // A chunk's store in one round must not come before another chunk's load in the round before.
@@ -263,7 +263,7 @@ bool fits(LoopRegion& region, const ControlFlow& flow, const Liveness& liveness)
       if (access && (access->stores() || access->resource != nullptr)) return false;
     }
   }
-  if (instructions > most_instructions || !keeps_modes(region, flow) || !set_states(region, flow) ||
+  if (instructions > max_instructions || !keeps_modes(region, flow) || !set_states(region, flow) ||
       region.exits.empty())
     return false;
   if (diverge_within_a_round(region, flow) || !chunks_may_diverge(region, flow, liveness)) return false;

@@ -65,7 +65,7 @@ std::vector<ControlFlow> cut(const ControlFlow& flow, uint64_t instructions) {
     ControlFlow& part = parts.emplace_back();
     part.mode = flow.mode;
     part.wave_size = flow.wave_size;
-    part.tells = flow.tells;
+    part.instrumentation = flow.instrumentation;
     for (; first < best; ++first) {
       part.blocks.emplace(*flow.blocks.find(blocks[first].first));
       part.instructions += blocks[first].second->instructions.size();

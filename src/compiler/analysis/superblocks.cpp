@@ -19,10 +19,10 @@ using Function = DecisionDiagram::Function;
 using Lowering = VaryingMasks::Lowering;
 
 /// Longer code is better left out when there are no lanes for it.
-constexpr uint64_t most_skipped_instructions = 48;
+constexpr uint64_t max_skipped_instructions = 48;
 
 /// Until nothing more is followed.
-constexpr uint32_t most_variables = 4'000;
+constexpr uint32_t max_variables = 4'000;
 
 class Finder {
  public:
@@ -103,8 +103,8 @@ bool Finder::pass(const engine::Block& block, std::span<Pending> pending, MaskDa
   for (const engine::Located& at : body_of(block)) {
     const isa::Instruction& instruction = at.instruction;
     // What a wave without lanes would tell, it would not tell if it took the branch.
-    const bool tells = flow_.tells.by_handler(instruction);
-    if (tells && !pending.empty()) return false;
+    const bool instrumentation = flow_.instrumentation.by_handler(instruction);
+    if (instrumentation && !pending.empty()) return false;
     if (does_nothing(instruction)) continue;
     if (!pending.empty() && !is_harmless(instruction)) return false;
     const Lowering lowering = VaryingMasks().lowering(instruction, /*inside=*/false);
@@ -154,8 +154,8 @@ std::optional<uint64_t> Finder::try_from(uint64_t start, const std::set<uint64_t
     const bool branches = body_of(block).size() != block.instructions.size();
     bool goes_on = end && !branches;
     if (end && end->on == BlockEnd::On::exec && end->if_not == block.end && end->if_zero > block.end &&
-        end->if_zero - block.end <= most_skipped_instructions * 8 && !needed.contains(pc) &&
-        (pending.empty() || end->if_zero <= pending.back().branch.target) && flow.variables() < most_variables) {
+        end->if_zero - block.end <= max_skipped_instructions * 8 && !needed.contains(pc) &&
+        (pending.empty() || end->if_zero <= pending.back().branch.target) && flow.variables() < max_variables) {
       flow.give_variables(masks);
       pending.push_back({pc, {end->if_zero, 0}, masks.exec(), masks, {}});
       goes_on = true;
@@ -163,7 +163,7 @@ std::optional<uint64_t> Finder::try_from(uint64_t start, const std::set<uint64_t
     pc = block.end;
     while (goes_on && !pending.empty() && pending.back().branch.target == pc) {
       const Pending& last = pending.back();
-      if (!is_as_before(last, flow, masks) || last.branch.instructions > most_skipped_instructions) return last.block;
+      if (!is_as_before(last, flow, masks) || last.branch.instructions > max_skipped_instructions) return last.block;
       code.branches[last.block] = last.branch;
       pending.pop_back();
     }

@@ -40,13 +40,13 @@ double thread_seconds() {
 constexpr uint64_t part_instructions = 500;
 
 /// Whether the code is so large that what is not in a loop may be slower if it is the sooner compiled.
-bool is_to_be_brief(const engine::TranslationRequest& request) {
+bool wants_fast_compile(const engine::TranslationRequest& request) {
   return request.flow.instructions > engine::brief_from_instructions;
 }
 
 /// Parts are compiled together, as what they share is made once: as long as LLVM's memory stays moderate, and there is
 /// work for all threads.
-constexpr uint64_t most_module_instructions = 4000, least_module_instructions = 600;
+constexpr uint64_t max_module_instructions = 4000, least_module_instructions = 600;
 
 /// One request, on which any number of threads work: each has the next parts emitted, in turns, and compiles them while
 /// the others do the same with what follows.
@@ -76,7 +76,7 @@ class Compilation {
                                   .target = request_.target,
                                   .level = request_.level,
                                   .first_helper = helper_pcs_.size(),
-                                  .be_brief = is_to_be_brief(request_)};
+                                  .fast_compile = wants_fast_compile(request_)};
       auto compiled = run_passes(request, &host, [&](std::span<const Translated> translated) {
         for (size_t i = 0; i < parts.size(); ++i) note_helpers(parts[i], translated[i]);
         turn.unlock();
@@ -117,7 +117,7 @@ class Compilation {
     }
     // The pieces become smaller towards the end, so that all threads end at about the same time.
     const uint64_t share = threads_ == 1 ? left_ : left_ / (2 * threads_);
-    const uint64_t most = std::clamp(share, least_module_instructions, most_module_instructions);
+    const uint64_t most = std::clamp(share, least_module_instructions, max_module_instructions);
     const size_t first = next_part_;
     uint64_t size = 0;
     do {
@@ -133,9 +133,9 @@ class Compilation {
       const engine::Block& block = std::prev(part.blocks.upper_bound(pc))->second;
       for (const engine::Located& at : block.instructions) {
         if (at.pc != pc || MatrixLowering::takes(at.instruction)) continue;
-        const bool tells_itself = (part.tells.odd_accesses || part.tells.loads) &&
-                                  (memory_operands(at.instruction) || ScalarMemory::takes(at.instruction));
-        if (tells_itself) continue;
+        const bool reports_itself = (part.instrumentation.filtered_accesses || part.instrumentation.loads) &&
+                                    (memory_operands(at.instruction) || ScalarMemory::takes(at.instruction));
+        if (reports_itself) continue;
         ++untranslated_[std::string(isa::row(at.instruction.opcode).name)];
       }
     }
@@ -212,7 +212,7 @@ support::Result<void> dump_regions(const engine::TranslationRequest& request, st
   const ModuleRequest module{.parts = parts,
                              .target = request.target,
                              .level = request.level,
-                             .be_brief = is_to_be_brief(request),
+                             .fast_compile = wants_fast_compile(request),
                              .region_dump = &text};
   const auto done = run_passes(module, nullptr, [](std::span<const Translated>) {});
   if (!done) return std::unexpected(done.error());

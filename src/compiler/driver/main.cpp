@@ -83,7 +83,7 @@ bool take_full_priority(pid_t thread) {
 }
 
 /// Many times what compiling takes.
-int64_t most_seconds(uint64_t instructions) {
+int64_t max_seconds(uint64_t instructions) {
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
   constexpr int64_t as_long = 10;  // code that sanitizers watch is several times slower
 #else
@@ -131,7 +131,7 @@ void watch(uint64_t instructions) {
   const std::lock_guard lock(mutex);
   Worker& worker = std::ranges::find(workers, gettid(), [](const auto& each) { return each.first.thread; })->first;
   pthread_getcpuclockid(pthread_self(), &worker.clock);
-  worker.end = worker.seconds() + most_seconds(instructions);
+  worker.end = worker.seconds() + max_seconds(instructions);
 }
 
 /// Waits for a place among the threads that give way; false: a thread of full priority has begun with the job
@@ -216,7 +216,7 @@ void begin(CompilerChannel& channel, const std::shared_ptr<Job>& job, bool hurry
 
 /// With the mutex held: has the threads that are at the job go on with full priority. False: there are none, or they
 /// cannot.
-bool hurry_workers(const std::shared_ptr<Job>& job) {
+bool urgent_workers(const std::shared_ptr<Job>& job) {
   if (!job->begun) return false;
   for (const auto& [worker, its_job] : workers) {
     if (its_job == job && !take_full_priority(worker.thread)) return false;
@@ -245,7 +245,7 @@ bool hurry_workers(const std::shared_ptr<Job>& job) {
         if (job->hurried || job->answered || program_ended || !channel.slots[job->slot].hurry.load()) continue;
         // A thread that gives way can mostly not have its priority back (sched(7), "SCHED_IDLE"; RLIMIT_NICE). Then
         // another one begins anew, and whichever is first, answers.
-        if (!hurry_workers(job)) begin(channel, job, true, cache);
+        if (!urgent_workers(job)) begin(channel, job, true, cache);
       }
     }
     engine::futex_wait(channel.posted, seen, 60'000);
@@ -276,8 +276,8 @@ bool give_up(CompilerChannel& channel) {
 
 /// Without the program: what has been begun is finished for the cache, unless that takes long.
 [[noreturn]] void finish(CompilerChannel& channel, bool has_cache) {
-  constexpr int most_looks = 600, look_milliseconds = 100;
-  alarm(2 * most_looks * look_milliseconds / 1000);  // in case a thread that hangs holds the mutex
+  constexpr int max_looks = 600, look_milliseconds = 100;
+  alarm(2 * max_looks * look_milliseconds / 1000);  // in case a thread that hangs holds the mutex
   {
     const std::lock_guard lock(mutex);
     program_ended = true;
@@ -287,7 +287,7 @@ bool give_up(CompilerChannel& channel) {
     const std::lock_guard lock(mutex);
     return !jobs.empty();
   };
-  for (int looks = 0; has_cache && looks < most_looks && is_at_work() && !give_up(channel); ++looks) {
+  for (int looks = 0; has_cache && looks < max_looks && is_at_work() && !give_up(channel); ++looks) {
     poll(nullptr, 0, look_milliseconds);
   }
   _exit(0);

@@ -50,9 +50,9 @@ support::Result<CompiledModule> run_passes(const ModuleRequest& request, HostCom
     //    can run them as a whole; what is left, in superblocks, whose branches over code for no lanes are removed;
     //    which buffers are not scratch.
     const Liveness liveness(flow);
-    const Hotness hotness(flow, request.be_brief);
+    const Hotness hotness(flow, request.fast_compile);
     //    Where blocks are looked at or told of as they begin, they stay as they are.
-    const bool as_they_are = flow.tells.keeps_blocks();
+    const bool as_they_are = flow.instrumentation.keeps_blocks();
     const std::vector<LoopRegion> loops = as_they_are ? std::vector<LoopRegion>{} : find_loop_regions(flow, liveness);
     const std::vector<Superblock> superblocks = find_superblocks(flow, liveness, loops, [&](uint64_t pc) {
       return !as_they_are && hotness.versioning(pc) == Versioning::never;
@@ -83,7 +83,7 @@ support::Result<CompiledModule> run_passes(const ModuleRequest& request, HostCom
   emitted(result.parts);
   if (host == nullptr) return result;
   // 5. LLVM's passes and those of ours over its code, and the object file.
-  const auto object = compile_module(translation.finish(), *host, request.level, request.be_brief);
+  const auto object = compile_module(translation.finish(), *host, request.level, request.fast_compile);
   if (!object) return std::unexpected(object.error());
   // 6. A run of bytes that the engine can place anywhere.
   auto code = link_object(*object, names);
@@ -93,23 +93,23 @@ support::Result<CompiledModule> run_passes(const ModuleRequest& request, HostCom
 }
 
 support::Result<llvm::SmallVector<char, 0>> compile_module(llvm::Module& module, HostCompiler& host,
-                                                           semantics::HostVectors level, bool be_brief) {
+                                                           semantics::HostVectors level, bool fast_compile) {
   host.set_target(module, level);
   // LLVM's: operations are inlined, registers become values, what is not needed goes.
-  host.optimise(module, level, be_brief);
+  host.optimise(module, level, fast_compile);
   // What operations do in rare lanes is moved out of the way.
-  for (llvm::Function& function : module) look_for_rare_lanes(function);
+  for (llvm::Function& function : module) insert_slow_paths(function);
   // Lane masks as the host likes them: words where they are worked on as a whole, and in vectors or mask registers
   // where they choose lanes.
-  for (llvm::Function& function : module) use_mask_words(function);
+  for (llvm::Function& function : module) scalarize_masks(function);
   for (llvm::Function& function : module) {
     if (level == semantics::HostVectors::avx512) {
-      hide_bit_choices(function);
+      combine_ternary_logic(function);
     } else {
-      spread_masks(function);
+      expand_masks(function);
     }
   }
-  return host.generate(module, level, be_brief);
+  return host.generate(module, level, fast_compile);
 }
 
 }  // namespace Atoll::compiler

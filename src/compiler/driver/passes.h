@@ -21,7 +21,7 @@ struct ModuleRequest {
   const target::Target& target;
   semantics::HostVectors level;  ///< of the host's vector instructions
   uint64_t first_helper = 0;     ///< the number of the first helper call
-  bool be_brief = false;         ///< what is not in a loop may be slower if it is the sooner compiled
+  bool fast_compile = false;     ///< what is not in a loop may be slower if it is the sooner compiled
   /// Adds what becomes of the code, as text: loops, superblocks and regions. Null: nobody wants to know.
   std::string* region_dump = nullptr;
 };
@@ -39,6 +39,6 @@ support::Result<CompiledModule> run_passes(const ModuleRequest& request, HostCom
 
 /// The part of them that is LLVM's: the host's machine code, as an object file in memory.
 support::Result<llvm::SmallVector<char, 0>> compile_module(llvm::Module& module, HostCompiler& host,
-                                                           semantics::HostVectors level, bool be_brief);
+                                                           semantics::HostVectors level, bool fast_compile);
 
 }  // namespace Atoll::compiler

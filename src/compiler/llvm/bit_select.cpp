@@ -75,7 +75,7 @@ llvm::Value* replacement(llvm::Instruction& instruction) {
 
 }  // namespace
 
-void hide_bit_choices(llvm::Function& function) {
+void combine_ternary_logic(llvm::Function& function) {
   if (function.isDeclaration()) return;
   std::vector<llvm::Instruction*> found;
   for (llvm::Instruction& instruction : llvm::instructions(function)) {

@@ -13,6 +13,6 @@
 namespace Atoll::compiler {
 
 /// Hides the constants of bit choices that blends follow.
-void hide_bit_choices(llvm::Function& function);
+void combine_ternary_logic(llvm::Function& function);
 
 }  // namespace Atoll::compiler

@@ -58,16 +58,16 @@ const void* const improvements[] = {&llvm::EarlyTailDuplicateID,
                                     &llvm::MachineLateInstrsCleanupID,
                                     &llvm::MachineCopyPropagationID};
 
-/// What LLVMTargetMachine::addPassesToEmitFile() adds for an object file; if `be_brief`, without what takes a quarter
-/// of its time. False: there is no such pipeline.
+/// What LLVMTargetMachine::addPassesToEmitFile() adds for an object file; if `fast_compile`, without what takes a
+/// quarter of its time. False: there is no such pipeline.
 bool add_code_generator(llvm::legacy::PassManager& passes, llvm::LLVMTargetMachine& target,
-                        llvm::raw_pwrite_stream& object, bool be_brief) {
+                        llvm::raw_pwrite_stream& object, bool fast_compile) {
   auto* machine = new llvm::MachineModuleInfoWrapperPass(&target);
   llvm::TargetPassConfig* config = target.createPassConfig(passes);
   config->setDisableVerify(true);
   passes.add(config);
   passes.add(machine);
-  if (be_brief) {
+  if (fast_compile) {
     for (const void* improvement : improvements) config->disablePass(improvement);
     // As TargetPassConfig::addISelPasses(), but without CodeGenPrepare.
     passes.add(llvm::createTargetTransformInfoWrapperPass(target.getTargetIRAnalysis()));
@@ -143,7 +143,7 @@ void HostCompiler::set_target(llvm::Module& module, semantics::HostVectors level
   }
 }
 
-void HostCompiler::optimise(llvm::Module& module, semantics::HostVectors level, bool be_brief) {
+void HostCompiler::optimise(llvm::Module& module, semantics::HostVectors level, bool fast_compile) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager call_graph;
@@ -158,12 +158,12 @@ void HostCompiler::optimise(llvm::Module& module, semantics::HostVectors level, 
   llvm::FunctionPassManager function_passes;
   function_passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   function_passes.addPass(KeepUnusedLoads());
-  function_passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/!be_brief));
+  function_passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/!fast_compile));
   function_passes.addPass(llvm::InstCombinePass());
   function_passes.addPass(llvm::SimplifyCFGPass());
   function_passes.addPass(DropDoubleFlushes());
-  function_passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/!be_brief));
-  if (!be_brief) function_passes.addPass(llvm::DSEPass());
+  function_passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/!fast_compile));
+  if (!fast_compile) function_passes.addPass(llvm::DSEPass());
   function_passes.addPass(llvm::ADCEPass());
 
   llvm::ModulePassManager passes;
@@ -174,11 +174,11 @@ void HostCompiler::optimise(llvm::Module& module, semantics::HostVectors level, 
 }
 
 support::Result<llvm::SmallVector<char, 0>> HostCompiler::generate(llvm::Module& module, semantics::HostVectors level,
-                                                                   bool be_brief) {
+                                                                   bool fast_compile) {
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream stream(object);
   llvm::legacy::PassManager passes;
-  if (!add_code_generator(passes, static_cast<llvm::LLVMTargetMachine&>(target(level)), stream, be_brief)) {
+  if (!add_code_generator(passes, static_cast<llvm::LLVMTargetMachine&>(target(level)), stream, fast_compile)) {
     return fail(ErrorKind::system, "the host's code generator writes no object files");
   }
   passes.run(module);

@@ -18,14 +18,14 @@ class HostCompiler {
  public:
   static support::Result<std::unique_ptr<HostCompiler>> create();
 
-  // The steps of compile_module() (driver/passes.h) that need to know the host. `be_brief`: the code may be slower if
-  // it is the sooner compiled.
+  // The steps of compile_module() (driver/passes.h) that need to know the host. `fast_compile`: the code may be slower
+  // if it is the sooner compiled.
   /// Has the module's functions made for hosts of that level.
   void set_target(llvm::Module& module, semantics::HostVectors level);
-  void optimise(llvm::Module& module, semantics::HostVectors level, bool be_brief);
+  void optimise(llvm::Module& module, semantics::HostVectors level, bool fast_compile);
   /// A relocatable object file for the host, its code position-independent.
   support::Result<llvm::SmallVector<char, 0>> generate(llvm::Module& module, semantics::HostVectors level,
-                                                       bool be_brief);
+                                                       bool fast_compile);
 
  private:
   llvm::TargetMachine& target(semantics::HostVectors level);

@@ -35,7 +35,7 @@ llvm::Instruction* place_of(const llvm::Use& use) {
   return phi == nullptr ? user : phi->getIncomingBlock(use)->getTerminator();
 }
 
-void spread_mask(llvm::Instruction& mask) {
+void expand_mask(llvm::Instruction& mask) {
   const unsigned lanes = llvm::cast<llvm::FixedVectorType>(mask.getType())->getNumElements();
   llvm::DenseMap<llvm::BasicBlock*, llvm::Instruction*> first;
   for (const llvm::Use& use : mask.uses()) {
@@ -54,12 +54,12 @@ void spread_mask(llvm::Instruction& mask) {
 
 }  // namespace
 
-void spread_masks(llvm::Function& function) {
+void expand_masks(llvm::Function& function) {
   llvm::SmallVector<llvm::Instruction*, 32> masks;
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
     if (is_mask_of_word(instruction)) masks.push_back(&instruction);
   }
-  for (llvm::Instruction* mask : masks) spread_mask(*mask);
+  for (llvm::Instruction* mask : masks) expand_mask(*mask);
 }
 
 }  // namespace Atoll::compiler

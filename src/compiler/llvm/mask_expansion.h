@@ -10,6 +10,6 @@
 namespace Atoll::compiler {
 
 /// Makes the lanes' bits in every block where a mask is used: the word in all elements, compared under each lane's bit.
-void spread_masks(llvm::Function& function);
+void expand_masks(llvm::Function& function);
 
 }  // namespace Atoll::compiler

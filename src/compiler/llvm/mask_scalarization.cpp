@@ -44,7 +44,7 @@ llvm::FixedVectorType* lanes_type(const llvm::Instruction& instruction) {
 
 }  // namespace
 
-void use_mask_words(llvm::Function& function) {
+void scalarize_masks(llvm::Function& function) {
   if (function.isDeclaration()) return;
   const llvm::DataLayout& layout = function.getParent()->getDataLayout();
   // Operands before what uses them, so that logic of logic is found.

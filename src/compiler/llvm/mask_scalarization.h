@@ -14,6 +14,6 @@ namespace Atoll::compiler {
 
 /// Turns and, or, xor of vectors of single bits that both come from words into the same of the words, and hides
 /// from LLVM how words were computed whose bits lanes get.
-void use_mask_words(llvm::Function& function);
+void scalarize_masks(llvm::Function& function);
 
 }  // namespace Atoll::compiler

@@ -351,7 +351,7 @@ void take_rare_lanes_by_value(llvm::Module& module, llvm::function_ref<bool(cons
   }
 }
 
-void look_for_rare_lanes(llvm::Function& function) {
+void insert_slow_paths(llvm::Function& function) {
   const LateLooks late = look_behind_loops(function);
   std::vector<llvm::BasicBlock*> blocks;
   for (llvm::BasicBlock& block : function) blocks.push_back(&block);

@@ -20,6 +20,6 @@ namespace Atoll::compiler {
 void take_rare_lanes_by_value(llvm::Module& module, llvm::function_ref<bool(const llvm::Function&)> is_vector);
 
 /// Puts the looks and the blocks for rare lanes into a function that is optimised already.
-void look_for_rare_lanes(llvm::Function& function);
+void insert_slow_paths(llvm::Function& function);
 
 }  // namespace Atoll::compiler

@@ -24,7 +24,7 @@ using machine::Row;
 using machine::Wave;
 
 class GuestBounds;
-class OddAccesses;
+class InlineAccessFilter;
 
 /// Of rows; of scalars and single lanes in a row; of what is anywhere in a program's memory.
 inline const llvm::Align row_align(64), dword_align(4), unaligned(1);
@@ -52,7 +52,7 @@ struct Frame {
   bool has_scatters;                    ///< that the host has, and quick gathers; without, both are branches
   PlanReport& plans;                    ///< takes what is to be said of regions
   GuestBounds* bounds = nullptr;        ///< of the memory that the wave may touch
-  OddAccesses* odd = nullptr;           ///< whoever is told of odd accesses; null: nobody
+  InlineAccessFilter* odd = nullptr;    ///< whoever is told of odd accesses; null: nobody
   uint64_t access_pc = 0;               ///< of the access that is being made, for that
   llvm::BasicBlock* faulted = nullptr;  ///< leaves the function: the wave has come upon a fault
   uint64_t uncounted = 0;               ///< instructions of the block that Run::instructions does not have yet

@@ -3,8 +3,8 @@
 
 #include <llvm/IR/MDBuilder.h>
 
+#include "compiler/memory/access_filter.h"
 #include "compiler/memory/guest_bounds.h"
-#include "compiler/memory/odd_accesses.h"
 #include "compiler/memory/scalar_memory.h"
 #include "engine/interpreter/prepare.h"
 #include "isa/table.h"
@@ -21,8 +21,8 @@ constexpr uint64_t instructions_between_polls = 1u << 20;
 /// Instructions after which a loop that may be waiting for other waves gives the wave back, if that is the first chunk:
 /// nothing has been written yet. It begins anew, and has twice as long then, so that it gets through if it is just
 /// long.
-constexpr uint64_t patience = 1u << 16;
-constexpr uint8_t most_patience = 24;
+constexpr uint64_t spin_backoff = 1u << 16;
+constexpr uint8_t max_patience = 24;
 
 }  // namespace
 
@@ -192,10 +192,10 @@ void LoopLowering::make_locals() {
   way_out_ = new_local(0);
   count_ = frame_.local(frame_.i64(), llvm::Align(8));
   next_poll_ = new_local(instructions_between_polls);
-  patience_address_ = frame_.at(frame_.wave, offsetof(Wave, patience));
+  backoff_address_ = frame_.at(frame_.wave, offsetof(Wave, spin_backoff));
   if (!region_.may_wait) return;
-  had_patience_ = ir.CreateZExt(ir.CreateLoad(ir.getInt8Ty(), patience_address_), frame_.i64());
-  had_patience_ = ir.CreateBinaryIntrinsic(llvm::Intrinsic::umin, had_patience_, ir.getInt64(most_patience));
+  had_backoff_ = ir.CreateZExt(ir.CreateLoad(ir.getInt8Ty(), backoff_address_), frame_.i64());
+  had_backoff_ = ir.CreateBinaryIntrinsic(llvm::Intrinsic::umin, had_backoff_, ir.getInt64(max_patience));
 }
 
 /// Which chunks run the loop.
@@ -219,7 +219,8 @@ void LoopLowering::begin_chunk(llvm::Value* exec, llvm::Value* first_lane) {
   if (region_.may_wait) {
     llvm::Value* before_it = ir.CreateSub(ir.CreateShl(ir.getInt64(1), first_lane), ir.getInt64(1));
     llvm::Value* is_first = ir.CreateICmpEQ(ir.CreateAnd(exec, before_it), ir.getInt64(0));
-    waits_ = ir.CreateSelect(is_first, ir.CreateShl(ir.getInt64(patience), had_patience_), ir.getInt64(~uint64_t{0}));
+    waits_ =
+        ir.CreateSelect(is_first, ir.CreateShl(ir.getInt64(spin_backoff), had_backoff_), ir.getInt64(~uint64_t{0}));
     first_poll = ir.CreateBinaryIntrinsic(llvm::Intrinsic::umin, first_poll, waits_);
   }
   ir.CreateStore(first_poll, next_poll_);
@@ -303,8 +304,8 @@ void LoopLowering::give_back() {
   leave_function();
   if (given_back_ == nullptr) return;
   ir.SetInsertPoint(given_back_);
-  llvm::Value* more = ir.CreateTrunc(ir.CreateAdd(had_patience_, ir.getInt64(1)), ir.getInt8Ty());
-  ir.CreateStore(more, patience_address_);
+  llvm::Value* more = ir.CreateTrunc(ir.CreateAdd(had_backoff_, ir.getInt64(1)), ir.getInt8Ty());
+  ir.CreateStore(more, backoff_address_);
   leave_function();
 }
 
@@ -313,7 +314,7 @@ void LoopLowering::finish() {
   llvm::IRBuilder<>& ir = frame_.ir;
   WaveScalars registers(frame_);
   frame_.note_chunk(ir.getInt8(engine::no_chunk));
-  if (region_.may_wait) ir.CreateStore(ir.getInt8(0), patience_address_);
+  if (region_.may_wait) ir.CreateStore(ir.getInt8(0), backoff_address_);
   for (const auto& [reg, whole] : masks_) set_lane_mask(frame_, registers, reg, load(whole));
   if (gathered_scc_ != nullptr) {
     registers.set_scc(ir.CreateZExt(ir.CreateICmpNE(load(gathered_scc_), ir.getInt64(0)), ir.getInt8Ty()));

@@ -78,8 +78,8 @@ class LoopLowering {
   llvm::Value* longest_ = nullptr;                       ///< those of the chunk with the most
   llvm::Value* way_out_ = nullptr;                       ///< the number of the exit
 
-  llvm::Value* patience_address_ = nullptr;
-  llvm::Value* had_patience_ = nullptr;
+  llvm::Value* backoff_address_ = nullptr;
+  llvm::Value* had_backoff_ = nullptr;
   llvm::Value* waits_ = nullptr;  ///< instructions until the wave is given back to begin anew
 };
 

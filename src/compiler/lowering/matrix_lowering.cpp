@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "engine/interpreter/deep_matrix.h"
 #include "engine/interpreter/prepare.h"
+#include "engine/interpreter/wmma_gfx12_5.h"
 #include "isa/table.h"
-#include "semantics/matrix/matrix.h"
-#include "semantics/matrix/wave_matrix.h"
+#include "semantics/matrix/mfma.h"
+#include "semantics/matrix/wmma.h"
 
 namespace Atoll::compiler {
 

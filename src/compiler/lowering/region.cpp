@@ -10,9 +10,9 @@
 #include "compiler/lowering/chunk_loop.h"
 #include "compiler/lowering/plan_text.h"
 #include "compiler/lowering/plan_validation.h"
+#include "compiler/memory/access_filter.h"
 #include "compiler/memory/deferred_stores.h"
 #include "compiler/memory/guest_bounds.h"
-#include "compiler/memory/odd_accesses.h"
 #include "compiler/memory/scalar_memory.h"
 #include "engine/interpreter/prepare.h"
 #include "isa/table.h"
@@ -133,8 +133,8 @@ void Region::set_mode(const engine::CodeMode& mode) {
 
 void Region::remove_branch(const isa::Instruction& branch, uint64_t pc, unsigned instructions) {
   llvm::IRBuilder<>& ir = frame_.ir;
-  constexpr size_t most_branches = 64;
-  if (plan_.skipped_by_branch.size() == most_branches) end();
+  constexpr size_t max_branches = 64;
+  if (plan_.skipped_by_branch.size() == max_branches) end();
   if (plan_.items.empty()) {
     llvm::Value* has_lanes = ir.CreateICmpNE(frame_.exec(), ir.getInt64(0));
     return uncount(ir.CreateSelect(has_lanes, ir.getInt64(0), ir.getInt64(instructions)));

@@ -162,7 +162,7 @@ class Region {
   llvm::Value* has_lanes_ = nullptr;
   VectorSet matrix_writes_;  ///< of the region's matrix instructions
   bool may_fault_ = false;
-  uint32_t num_records_ = 0;         ///< of loads (odd_accesses.h)
+  uint32_t num_records_ = 0;         ///< of loads (access_filter.h)
   bool has_deferred_ = false;        ///< a store
   unsigned loads_ = 0, stores_ = 0;  ///< shared_spaces() that were
 

@@ -13,20 +13,20 @@
 
 #include <fmt/format.h>
 
+#include "compiler/analysis/check_intervals.h"
 #include "compiler/analysis/liveness.h"
 #include "compiler/analysis/loop_region.h"
-#include "compiler/analysis/stretches.h"
 #include "compiler/analysis/superblocks.h"
 #include "compiler/lowering/cross_lane_lowering.h"
-#include "compiler/lowering/definedness_checks.h"
 #include "compiler/lowering/frame.h"
 #include "compiler/lowering/loop_lowering.h"
 #include "compiler/lowering/matrix_lowering.h"
 #include "compiler/lowering/region.h"
 #include "compiler/lowering/semantics_bitcode.h"
+#include "compiler/lowering/undefined_value_checks.h"
 #include "compiler/lowering/wave_chaining.h"
+#include "compiler/memory/access_filter.h"
 #include "compiler/memory/guest_bounds.h"
-#include "compiler/memory/odd_accesses.h"
 #include "compiler/memory/scalar_memory.h"
 #include "engine/interpreter/hardware_register.h"
 #include "engine/interpreter/prepare.h"
@@ -67,12 +67,12 @@ class Translator {
         matrix_code_(frame, helper_pcs_, first_helper),
         region_(frame, lanes_, scalars_, matrix_code_, code.ordinary_resources),
         odd_(frame, helper_pcs_, first_helper),
-        definedness_(frame),
+        undefined_values_(frame),
         first_helper_(first_helper) {
     frame_.bounds = &bounds_;
-    if (flow_.tells.odd_accesses || flow_.tells.loads) frame_.odd = &odd_;
-    if (flow_.tells.loads) odd_.set_records();
-    if (flow_.tells.odd_accesses || flow_.tells.definedness) odd_.set_limits_lds();
+    if (flow_.instrumentation.filtered_accesses || flow_.instrumentation.loads) frame_.odd = &odd_;
+    if (flow_.instrumentation.loads) odd_.set_records();
+    if (flow_.instrumentation.filtered_accesses || flow_.instrumentation.undefined_values) odd_.set_limits_lds();
   }
 
   void run(Translated& result) {
@@ -126,13 +126,13 @@ class Translator {
   void emit(const Superblock& code);
   void emit(const Located& at);
   static bool is_executed(const isa::Instruction& instruction);
-  void begin(const Stretch& stretch, uint64_t pc);
-  void end_stretch();
-  void tell_path(const Block& block, size_t at);
+  void begin(const CheckInterval& interval, uint64_t pc);
+  void end_interval();
+  void report_path(const Block& block, size_t at);
   bool emit_control(const Located& at);
   void emit_fallback(const Located& at);
   void emit_condition(const Located& at, const isa::Control& control);
-  void emit_arrival(bool tells_first);
+  void emit_arrival(bool reports_first);
   void emit_mode_change(const Located& at);
   void branch(llvm::Value* condition);
 
@@ -164,8 +164,8 @@ class Translator {
   std::vector<uint64_t> helper_pcs_;
   MatrixLowering matrix_code_;
   Region region_;
-  OddAccesses odd_;
-  DefinednessChecks definedness_;
+  InlineAccessFilter odd_;
+  UndefinedValueChecks undefined_values_;
   std::map<uint64_t, llvm::BasicBlock*> blocks_;
   llvm::BasicBlock* not_taken_ = nullptr;  ///< of the branch that was emitted last
   llvm::BasicBlock* ended_ = nullptr;      ///< where waves go that end, Wave::pc set
@@ -182,7 +182,7 @@ void Translator::end_wave() {
   const Live& start = code_.liveness.before(flow_.root);
   // What the interpreter's handlers may change beside the registers is not put back. Of large code this may be a part,
   // and is not worth it.
-  if (!has_fallbacks_ && !code_.hotness.be_brief() && WaveChaining::can(start)) {
+  if (!has_fallbacks_ && !code_.hotness.fast_compile() && WaveChaining::can(start)) {
     VectorSet written;
     for (const auto& [pc, block] : flow_.blocks) {
       for (const Located& at : block.instructions) written |= lane_effects_of(at.instruction).vector_writes;
@@ -242,24 +242,24 @@ void Translator::emit(const Superblock& code) {
     live_before = std::exchange(live, code_.liveness.within(block));
     const auto removed = code.branches.find(pc);
     const size_t emitted = block.instructions.size() - (removed != code.branches.end() ? 1 : 0);
-    std::vector<Stretch> stretches;
-    if (flow_.tells.definedness) {
-      stretches = stretches_of(block, frame_.lane_mask_words(), [&](const isa::Instruction& instruction) {
-        return flow_.tells.by_handler(instruction) || !is_executed(instruction);
+    std::vector<CheckInterval> intervals;
+    if (flow_.instrumentation.undefined_values) {
+      intervals = check_intervals_of(block, frame_.lane_mask_words(), [&](const isa::Instruction& instruction) {
+        return flow_.instrumentation.by_handler(instruction) || !is_executed(instruction);
       });
     }
-    auto next = stretches.begin();
-    bool is_told = false;
+    auto next = intervals.begin();
+    bool must_report = false;
     for (size_t i = 0; i < emitted; ++i) {
       region_.come_to(live[i], live[i + 1]);
       frame_.mode = mode_;
-      if (flow_.tells.paths) tell_path(block, i);
-      if (next != stretches.end() && next->first == i) {
+      if (flow_.instrumentation.paths) report_path(block, i);
+      if (next != intervals.end() && next->first == i) {
         begin(*next, block.instructions[i].pc);
-        is_told = next->is_told;
+        must_report = next->must_report;
         ++next;
       }
-      if (is_told) {
+      if (must_report) {
         emit_fallback(block.instructions[i]);
       } else {
         emit(block.instructions[i]);
@@ -276,7 +276,7 @@ void Translator::emit(const Superblock& code) {
   if (ir().GetInsertBlock()->getTerminator() != nullptr) return;
   region_.end();
   count();
-  end_stretch();
+  end_interval();
   const Located& last = flow_.blocks.at(code.blocks.back()).instructions.back();
   go_to(last.pc, last.next());
 }
@@ -305,13 +305,13 @@ bool Translator::is_executed(const isa::Instruction& instruction) {
          engine::orders_memory(instruction.opcode);
 }
 
-void Translator::end_stretch() {
-  if (accesses_are_open_) definedness_.end_accesses();
+void Translator::end_interval() {
+  if (accesses_are_open_) undefined_values_.end_accesses();
   accesses_are_open_ = false;
 }
 
 /// Comes to an instruction: tells of it and of those after it, if that has not been done.
-void Translator::tell_path(const Block& block, size_t at) {
+void Translator::report_path(const Block& block, size_t at) {
   const auto begins = [&](size_t number) {
     return number == 0 || block.instructions[number].mode.banks != block.instructions[number - 1].mode.banks;
   };
@@ -321,7 +321,7 @@ void Translator::tell_path(const Block& block, size_t at) {
   const uint64_t pc = block.instructions[at].pc, bytes = block.instructions[end - 1].next() - pc;
   region_.end();
   count();
-  end_stretch();
+  end_interval();
   set_pc(pc);
   llvm::Value* called =
       ir().CreateLoad(frame_.pointer(), frame_.at(frame_.jit_context, offsetof(JitContext, block_begins)));
@@ -335,12 +335,12 @@ void Translator::tell_path(const Block& block, size_t at) {
 }
 
 /// Comes to a stretch, which begins at `pc`.
-void Translator::begin(const Stretch& stretch, uint64_t pc) {
+void Translator::begin(const CheckInterval& interval, uint64_t pc) {
   region_.end();
   count();
-  end_stretch();
-  accesses_are_open_ = stretch.accesses;
-  definedness_.begin(stretch, [&] {
+  end_interval();
+  accesses_are_open_ = interval.accesses;
+  undefined_values_.begin(interval, [&] {
     set_pc(pc);
     ir().CreateRet(ir().getInt8(static_cast<uint8_t>(engine::ExitReason::interpreted)));
   });
@@ -348,7 +348,7 @@ void Translator::begin(const Stretch& stretch, uint64_t pc) {
 
 void Translator::emit(const Located& at) {
   const isa::Instruction& instruction = at.instruction;
-  if (flow_.tells.by_handler(instruction)) return emit_fallback(at);
+  if (flow_.instrumentation.by_handler(instruction)) return emit_fallback(at);
   if (emit_control(at)) return;
   if (does_nothing(instruction)) {
     ++frame_.uncounted;
@@ -507,7 +507,7 @@ void Translator::emit_condition(const Located& at, const isa::Control& control) 
 }
 
 /// What machine::arrive_at_barrier() does.
-void Translator::emit_arrival(bool tells_first) {
+void Translator::emit_arrival(bool reports_first) {
   using Barrier = machine::WorkGroup::Barrier;
   llvm::Value* group = ir().CreateLoad(frame_.pointer(), frame_.at(frame_.wave, offsetof(Wave, work_group)));
   llvm::Value* running = ir().CreateLoad(frame_.i32(), frame_.at(group, offsetof(machine::WorkGroup, waves_running)));
@@ -519,7 +519,7 @@ void Translator::emit_arrival(bool tells_first) {
   ir().CreateStore(ir().CreateSelect(is_complete, ir().getInt32(0), arrived), arrived_at);
   llvm::Value* phase = ir().CreateLoad(frame_.i32(), phase_at);
   ir().CreateStore(ir().CreateAdd(phase, ir().CreateZExt(is_complete, frame_.i32())), phase_at);
-  if (!tells_first) return;
+  if (!reports_first) return;
   llvm::Value* is_first = ir().CreateICmpEQ(arrived, ir().getInt32(1));
   ir().CreateStore(ir().CreateZExt(is_first, ir().getInt8Ty()), frame_.scc_address());
 }

@@ -52,7 +52,7 @@ bool VersionGuard::is_worth_it() const {
   return addresses_.size() + computing > rows_.count() && is_short(items_.size() - computing, accesses_);
 }
 
-bool VersionGuard::is_short(size_t items, size_t accesses) { return items <= most_items_of_an_access * accesses; }
+bool VersionGuard::is_short(size_t items, size_t accesses) { return items <= max_items_of_an_access * accesses; }
 
 void VersionGuard::require(llvm::Value* condition) {
   outcome_ = outcome_ != nullptr ? frame_.ir.CreateAnd(outcome_, condition) : condition;

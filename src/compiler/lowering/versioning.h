@@ -41,7 +41,7 @@ class VersionGuard {
                      const ChunkMemory::Strided& to);
 
   /// A region that does more between its accesses gains little.
-  static constexpr size_t most_items_of_an_access = 8;
+  static constexpr size_t max_items_of_an_access = 8;
 
   Frame& frame_;
   ValuLowering& lanes_;

@@ -8,16 +8,16 @@ namespace Atoll::compiler {
 namespace {
 
 using machine::FirstRows;
-using machine::WaveSeries;
+using machine::WaveBatch;
 
 /// Rows that are worth being cleared for each wave.
-constexpr unsigned most_cleared_rows = 16;
+constexpr unsigned max_cleared_rows = 16;
 
 }  // namespace
 
 bool WaveChaining::can(const Live& start) {
   const VectorSet rows = start.active | start.inactive;
-  return (rows >> FirstRows::count).count() <= most_cleared_rows;
+  return (rows >> FirstRows::count).count() <= max_cleared_rows;
 }
 
 void WaveChaining::begin_wave(llvm::Value* series, llvm::Value* waves_left, llvm::Value* index) {
@@ -27,15 +27,15 @@ void WaveChaining::begin_wave(llvm::Value* series, llvm::Value* waves_left, llvm
     ir.CreateAlignedStore(ir.CreateAlignedLoad(type, from, align), to, align);
   };
   llvm::Value* left = ir.CreateSub(waves_left, ir.getInt32(1));
-  ir.CreateStore(left, frame_.at(series, offsetof(WaveSeries, waves_left)));
+  ir.CreateStore(left, frame_.at(series, offsetof(WaveBatch, waves_left)));
   ir.CreateStore(index, frame_.at(frame_.wave, offsetof(Wave, index)));
 
   llvm::Value* exec =
-      ir.CreateSelect(ir.CreateICmpEQ(left, ir.getInt32(0)), field(offsetof(WaveSeries, last_exec), frame_.i64()),
-                      field(offsetof(WaveSeries, exec), frame_.i64()));
+      ir.CreateSelect(ir.CreateICmpEQ(left, ir.getInt32(0)), field(offsetof(WaveBatch, last_exec), frame_.i64()),
+                      field(offsetof(WaveBatch, exec), frame_.i64()));
   frame_.set_lane_mask(isa::scalar::exec_lo, exec);
   const auto is_restored = [&](unsigned reg) { return start_.scalars[reg] && !is_exec(reg, frame_.lane_mask_words()); };
-  llvm::Value* scalars = field(offsetof(WaveSeries, scalars), frame_.pointer());
+  llvm::Value* scalars = field(offsetof(WaveBatch, scalars), frame_.pointer());
   for (unsigned reg = 0; reg < isa::scalar::count;) {
     unsigned count = 0;  // some that lie side by side
     while (reg + count < isa::scalar::count && is_restored(reg + count)) ++count;
@@ -54,7 +54,7 @@ void WaveChaining::begin_wave(llvm::Value* series, llvm::Value* waves_left, llvm
   }
   if (start_.scalars[scc_number]) ir.CreateStore(ir.getInt8(0), frame_.scc_address());
 
-  llvm::Value* all_first = field(offsetof(WaveSeries, first_rows), frame_.pointer());
+  llvm::Value* all_first = field(offsetof(WaveBatch, first_rows), frame_.pointer());
   llvm::Type* first_rows = llvm::ArrayType::get(ir.getInt8Ty(), sizeof(FirstRows));
   llvm::Value* first = ir.CreateInBoundsGEP(first_rows, all_first, ir.CreateZExt(index, frame_.i64()));
   const VectorSet live = start_.active | start_.inactive;
@@ -95,13 +95,13 @@ void WaveChaining::emit(llvm::BasicBlock* begin, llvm::BasicBlock* done) {
 
   ir.SetInsertPoint(have_time);
   const auto load_waves_left = [&] {
-    return ir.CreateLoad(frame_.i32(), frame_.at(series, offsetof(WaveSeries, waves_left)));
+    return ir.CreateLoad(frame_.i32(), frame_.at(series, offsetof(WaveBatch, waves_left)));
   };
   llvm::Value* left = load_waves_left();
   ir.CreateCondBr(ir.CreateICmpEQ(left, ir.getInt32(0)), group, further);
 
   ir.SetInsertPoint(group);
-  llvm::Value* begin_group = ir.CreateLoad(frame_.pointer(), frame_.at(series, offsetof(WaveSeries, begin_work_group)));
+  llvm::Value* begin_group = ir.CreateLoad(frame_.pointer(), frame_.at(series, offsetof(WaveBatch, begin_work_group)));
   auto* type = llvm::FunctionType::get(frame_.i1(), {frame_.pointer()}, false);
   llvm::CallInst* call = ir.CreateCall(type, begin_group, {series});
   call->addRetAttr(llvm::Attribute::ZExt);

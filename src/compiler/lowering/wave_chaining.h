@@ -1,4 +1,4 @@
-// compiler: waves that begin where others have ended (machine::WaveSeries).
+// compiler: waves that begin where others have ended (machine::WaveBatch).
 //
 // A kernel of few instructions has many waves, and to begin one and call its code takes as long as the code. So the
 // code goes on by itself: where a wave ends, the next one of its work-group begins in the same Wave and rows, and what

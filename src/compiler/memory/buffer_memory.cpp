@@ -154,7 +154,7 @@ llvm::Value* BufferMemory::cut_off(const PreparedAccess& prepared, const InBuffe
 /// Of lanes whose element is inside in part, that part.
 void BufferMemory::look_at(const PreparedAccess& prepared, unsigned /*element*/, ChunkState& chunk) {
   const InBuffer place = in_buffer(prepared, chunk);
-  OddAccesses::Element element = element_of(prepared);
+  InlineAccessFilter::Element element = element_of(prepared);
   llvm::Value* addresses = wide(place.at);
   frame_.odd->look_at_memory(element, /*is_flat=*/false, addresses, {place.inside, chunk.first_lane()});
   llvm::Value* cut = cut_off(prepared, place, chunk);

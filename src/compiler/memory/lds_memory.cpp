@@ -22,7 +22,7 @@ LaneAccess::Addresses LdsMemory::addresses(const PreparedAccess& prepared, unsig
 }
 
 void LdsMemory::look_at(const PreparedAccess& prepared, unsigned element, ChunkState& chunk) {
-  OddAccesses::Element looked_at = element_of(prepared);
+  InlineAccessFilter::Element looked_at = element_of(prepared);
   looked_at.alignment = has_to_be_aligned() ? std::bit_ceil(looked_at.bytes) : 1;
   lds_base();
   frame_.odd->look_at_lds(looked_at, places(addresses(prepared, element, chunk)), starts(lds_bytes_, looked_at.bytes),

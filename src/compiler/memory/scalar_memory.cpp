@@ -1,8 +1,8 @@
 // compiler: what scalar instructions load (scalar_memory.h).
 #include "compiler/memory/scalar_memory.h"
 
+#include "compiler/memory/access_filter.h"
 #include "compiler/memory/guest_bounds.h"
-#include "compiler/memory/odd_accesses.h"
 #include "engine/interpreter/prepare.h"
 #include "engine/interpreter/scalar_offset.h"
 #include "isa/table.h"

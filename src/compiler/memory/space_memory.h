@@ -5,8 +5,8 @@
 // is rare of flat addresses and scratch, are done by the engine (engine/compiled/chunk_access.h).
 #pragma once
 
+#include "compiler/memory/access_filter.h"
 #include "compiler/memory/lane_access.h"
-#include "compiler/memory/odd_accesses.h"
 #include "compiler/memory/prepared_access.h"
 #include "engine/compiled/chunk_access.h"
 
@@ -30,7 +30,7 @@ class SpaceMemory : public LaneAccess {
                        ChunkState& chunk) = 0;
 
  protected:
-  static OddAccesses::Element element_of(const PreparedAccess& prepared) {
+  static InlineAccessFilter::Element element_of(const PreparedAccess& prepared) {
     const semantics::MemoryAccess& access = semantics::memory_access(*prepared.instruction);
     return {.bytes = access.bytes,
             .alignment = prepared.operands.is_atomic ? access.bytes : 1u,

@@ -1,13 +1,13 @@
 // engine/compiled: memory accesses of one chunk of lanes that translated code leaves to the engine.
 //
 // Translated code does the common ways of loads and stores itself. What is rare or long is done here, once for all code
-// and lane by lane, with the functions that move data for the interpreter (lane_memory.h): atomics, flat addresses in
-// an aperture, scratch where the lanes' private addresses differ.
+// and lane by lane, with the functions that move data for the interpreter (gather_scatter.h): atomics, flat addresses
+// in an aperture, scratch where the lanes' private addresses differ.
 #pragma once
 
 #include <cstdint>
 
-#include "engine/memory/lane_memory.h"
+#include "engine/memory/gather_scatter.h"
 
 namespace Atoll::engine {
 

@@ -13,7 +13,7 @@ namespace Atoll::engine {
 namespace {
 
 /// A compiler that dies this often is not started again.
-constexpr unsigned most_deaths = 3;
+constexpr unsigned max_deaths = 3;
 
 /// Asked once: the C library reads a file for it, and every wave that begins while kernels wait comes by here.
 unsigned host_threads() {
@@ -22,7 +22,7 @@ unsigned host_threads() {
 }
 
 /// Requests in a hurry that are compiled at once, and as many others.
-unsigned most_at_once() { return std::clamp(host_threads() / 2, 1U, CompilerChannel::slot_count / 2); }
+unsigned max_at_once() { return std::clamp(host_threads() / 2, 1U, CompilerChannel::slot_count / 2); }
 
 /// Room is made for twice the time that compiling should take, and a little: then the compiler has no use for it, or it
 /// does not come to an end.
@@ -81,13 +81,13 @@ void Compilations::look() {
   hand_on();
 }
 
-void Compilations::hurry(Compilation& compilation) {
+void Compilations::set_priority(Compilation& compilation) {
   const std::lock_guard lock(mutex_);
-  if (compilation.hurry || compilation.done.load()) return;
-  compilation.hurry = true;
+  if (compilation.set_priority || compilation.done.load()) return;
+  compilation.set_priority = true;
   for (const auto& [slot, at_compiler] : at_compiler_) {
     if (at_compiler.get() != &compilation) continue;
-    compiler_->hurry(slot);
+    compiler_->set_priority(slot);
     compilation.room_until = machine::now_ns() + longest_room(compilation.cost);
     ++hurried_;
   }
@@ -95,7 +95,7 @@ void Compilations::hurry(Compilation& compilation) {
 }
 
 void Compilations::wait(Compilation& compilation) {
-  hurry(compilation);
+  set_priority(compilation);
   while (!compilation.done.load(std::memory_order_acquire)) {
     std::unique_lock lock(mutex_);
     take_answers();
@@ -109,15 +109,15 @@ void Compilations::wait(Compilation& compilation) {
   }
 }
 
-bool Compilations::make_room(unsigned threads, const std::function<bool()>& may_sleep) {
-  if (in_a_hurry() == 0) return false;
+bool Compilations::yield_to_compiler(unsigned threads, const std::function<bool()>& may_sleep) {
+  if (urgent() == 0) return false;
   const unsigned number = ++making_room_;
   bool has_slept = false;
   while (may_sleep()) {
     std::unique_lock lock(mutex_);
     take_answers();
     hand_on();
-    if (number > threads_to_make_room(threads)) break;
+    if (number > threads_to_yield(threads)) break;
     const auto compiler = compiler_;
     const uint32_t seen = answers_seen_;
     lock.unlock();
@@ -129,9 +129,9 @@ bool Compilations::make_room(unsigned threads, const std::function<bool()>& may_
 }
 
 /// With the mutex held: as many as the host lacks processors for what is compiled in a hurry. One of `threads` goes on.
-unsigned Compilations::threads_to_make_room(unsigned threads) const {
+unsigned Compilations::threads_to_yield(unsigned threads) const {
   const uint64_t now = machine::now_ns();
-  const auto wants_room = [now](const auto& at) { return at.second->hurry && now < at.second->room_until; };
+  const auto wants_room = [now](const auto& at) { return at.second->set_priority && now < at.second->room_until; };
   const auto hurried = static_cast<unsigned>(std::ranges::count_if(at_compiler_, wants_room));
   const unsigned wanted = threads + hurried;
   return wanted <= host_threads() ? 0 : std::min({hurried, wanted - host_threads(), threads - 1});
@@ -154,7 +154,7 @@ void Compilations::finish_answered() {
     const auto found = at_compiler_.find(answer.slot);
     if (found == at_compiler_.end()) continue;
     finish(*found->second, answer.is_code, answer.bytes);
-    if (found->second->hurry) --hurried_;
+    if (found->second->set_priority) --hurried_;
     at_compiler_.erase(found);
   }
 }
@@ -172,12 +172,12 @@ void Compilations::hand_on() {
     }
   }
   if (compiler_ == nullptr) return fail_waiting(unavailable_);
-  post_hottest(true, most_at_once());
-  post_hottest(false, most_at_once());
+  post_hottest(true, max_at_once());
+  post_hottest(false, max_at_once());
 }
 
-void Compilations::post_hottest(bool hurry, size_t most) {
-  const auto is_one = [hurry](const auto& compilation) { return compilation->hurry == hurry; };
+void Compilations::post_hottest(bool set_priority, size_t most) {
+  const auto is_one = [set_priority](const auto& compilation) { return compilation->set_priority == set_priority; };
   const auto gain = [](const Compilation& compilation) {
     return static_cast<double>(compilation.hotness.load()) / static_cast<double>(compilation.cost.interpreted + 1);
   };
@@ -189,9 +189,9 @@ void Compilations::post_hottest(bool hurry, size_t most) {
     const auto hottest = std::ranges::max_element(candidates, colder);
     if (hottest == candidates.end()) return;
     const auto chosen = *hottest;
-    if (const auto slot = compiler_->post(chosen->request, hurry)) {
+    if (const auto slot = compiler_->post(chosen->request, set_priority)) {
       at_compiler_[*slot] = chosen;
-      if (hurry) {
+      if (set_priority) {
         chosen->room_until = machine::now_ns() + longest_room(chosen->cost);
         ++hurried_;
       }
@@ -211,7 +211,7 @@ void Compilations::check_health() {
   const auto health = compiler_->is_ours() ? compiler_->health() : CompilerProcess::Health::left;
   if (health == CompilerProcess::Health::well) return;
   if (health == CompilerProcess::Health::refuses) unavailable_ = "atoll-compiler is of another build of Atoll";
-  if (health == CompilerProcess::Health::died && ++deaths_ >= most_deaths) {
+  if (health == CompilerProcess::Health::died && ++deaths_ >= max_deaths) {
     unavailable_ = "atoll-compiler crashes again and again";
   }
   if (compiler_->is_ours()) finish_answered();

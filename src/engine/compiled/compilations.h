@@ -28,8 +28,8 @@ struct Compilation {
   std::atomic<uint64_t> hotness{0};
   CompilingCost cost;
   // Compilations' own:
-  bool hurry = false;       ///< it has been asked for at full priority
-  uint64_t room_until = 0;  ///< on machine::now_ns(): when threads no longer make room for it
+  bool set_priority = false;  ///< it has been asked for at full priority
+  uint64_t room_until = 0;    ///< on machine::now_ns(): when threads no longer make room for it
 
   std::atomic<bool> done{false};
   // Set before `done`:
@@ -54,14 +54,14 @@ class Compilations {
   /// Takes what answers there are, and hands on what waits. Quick when there is nothing to do.
   void look();
   /// From now on the compilation is worth as much of the host's time as the program.
-  void hurry(Compilation& compilation);
+  void set_priority(Compilation& compilation);
   void wait(Compilation& compilation);
   /// How many the compiler has been given in a hurry, and has not answered as far as is known.
-  unsigned in_a_hurry() const { return hurried_.load(std::memory_order_relaxed); }
+  unsigned urgent() const { return hurried_.load(std::memory_order_relaxed); }
   /// Called by one of `threads` threads that run waves: while the compiler is at something in a hurry, and has no
   /// processor for it but one of theirs, the calling thread sleeps, unless others do so already, until there are
   /// answers or `may_sleep` says no, which is asked every millisecond. True: it has slept.
-  bool make_room(unsigned threads, const std::function<bool()>& may_sleep);
+  bool yield_to_compiler(unsigned threads, const std::function<bool()>& may_sleep);
   /// The compiler's process id; 0 while there is none.
   pid_t compiler();
 
@@ -72,9 +72,9 @@ class Compilations {
   void finish_answered();
   void hand_on();
   /// Posts the hottest of those that hurry or do not, while fewer than `most` of them are at the compiler.
-  void post_hottest(bool hurry, size_t most);
+  void post_hottest(bool set_priority, size_t most);
   void check_health();
-  unsigned threads_to_make_room(unsigned threads) const;
+  unsigned threads_to_yield(unsigned threads) const;
   void fail_waiting(const std::string& why);
   static void finish(Compilation& compilation, bool is_code, std::span<const uint8_t> answer);
 

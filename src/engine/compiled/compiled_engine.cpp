@@ -24,7 +24,7 @@ namespace {
 /// least: compilations.h.)
 constexpr uint64_t worth_asking = 100'000;
 /// Of them, those that a thread runs before it counts them there.
-constexpr uint64_t worth_telling = 10'000;
+constexpr uint64_t min_reported = 10'000;
 
 /// Instructions that a wave is run on for when it has faulted in a region: more than one round of a region has.
 constexpr uint64_t retrace_budget = 1'000'000;
@@ -39,23 +39,23 @@ class CompiledEngine final : public machine::Engine {
  public:
   /// `observer` may be null.
   CompiledEngine(const target::Target& target, machine::Observer* observer)
-      : CompiledEngine(target, observer, observer != nullptr ? observer->watched() : machine::Watched{}) {}
+      : CompiledEngine(target, observer, observer != nullptr ? observer->watched() : machine::EventMask{}) {}
 
   machine::WaveState run(Wave& wave, uint64_t budget) override { return run(wave, budget, nullptr); }
 
-  machine::WaveState run_series(Wave& wave, uint64_t budget, machine::WaveSeries& series) override {
+  machine::WaveState run_batch(Wave& wave, uint64_t budget, machine::WaveBatch& series) override {
     // Of each wave of a series that begins and ends in translated code, nobody would tell the observer.
     return run(wave, budget, observer_ == nullptr ? &series : nullptr);
   }
 
-  const machine::StartRegisters* needed_at_start(uint64_t pc, unsigned wave_size,
-                                                 const semantics::FloatMode& mode) override {
+  const machine::LiveInRegisters* needed_at_start(uint64_t pc, unsigned wave_size,
+                                                  const semantics::FloatMode& mode) override {
     const EntryCode* code = code_of(wave_size).translations.entry(pc).code({.floats = mode});
     return code != nullptr ? code->start : nullptr;
   }
 
   void retrace_fault(Wave& wave, machine::HostFault& fault) override {
-    settle_odd_accesses(wave, run_of_thread(), /*fails=*/true);
+    report_filtered_accesses(wave, run_of_thread(), /*fails=*/true);
     if (records_loads_) report_loads_before_fault(wave, run_of_thread());
     wave.instructions += run_of_thread().instructions;
     if (!begin_retrace(wave, run_of_thread())) return;
@@ -70,8 +70,8 @@ class CompiledEngine final : public machine::Engine {
     }
   }
 
-  void make_room(unsigned threads, const std::function<bool()>& may_sleep) override {
-    if (!Compilations::of_process().make_room(threads, may_sleep)) return;
+  void yield_to_compiler(unsigned threads, const std::function<bool()>& may_sleep) override {
+    if (!Compilations::of_process().yield_to_compiler(threads, may_sleep)) return;
     for (Code* code : {&wave64_, &wave32_}) code->translations.take_arrived();
   }
 
@@ -95,15 +95,15 @@ class CompiledEngine final : public machine::Engine {
   }
 
  private:
-  CompiledEngine(const target::Target& target, machine::Observer* observer, const machine::Watched& watched)
+  CompiledEngine(const target::Target& target, machine::Observer* observer, const machine::EventMask& watched)
       : wave64_(target.with_wave_size(64), watched),
         wave32_(target.with_wave_size(32), watched),
         banked_(target, watched),
         has_banks_(has_vgpr_banks(*target.processor)),
         observer_(observer),
-        tells_odd_accesses_(CodeTells::of(watched).odd_accesses),
-        records_loads_(CodeTells::of(watched).loads),
-        follows_definedness_(watched.definedness),
+        reports_filtered_accesses_(Instrumentation::of(watched).filtered_accesses),
+        records_loads_(Instrumentation::of(watched).loads),
+        tracks_undefined_values_(watched.undefined_values),
         follows_paths_(watched.paths),
         interpreter_(observer != nullptr ? make_observed_interpreter(target, *observer) : make_interpreter(target)) {}
 
@@ -111,13 +111,13 @@ class CompiledEngine final : public machine::Engine {
   struct Code {
     CodeCache cache;
     Translations translations;
-    Code(const target::Target& target, const machine::Watched& watched)
+    Code(const target::Target& target, const machine::EventMask& watched)
         : cache(target, false, 0, watched), translations(cache) {}
   };
   Code& code_of(unsigned wave_size) { return wave_size == 32 ? wave32_ : wave64_; }
 
-  machine::WaveState run(Wave& wave, uint64_t budget, machine::WaveSeries* series) {
-    if (wave.watches_exceptions || (follows_paths_ && code_of(wave.wave_size).translations.is_unfit(wave)))
+  machine::WaveState run(Wave& wave, uint64_t budget, machine::WaveBatch* series) {
+    if (wave.watches_exceptions || (follows_paths_ && code_of(wave.wave_size).translations.must_interpret(wave)))
         [[unlikely]] {
       const uint64_t before = wave.instructions;
       const machine::WaveState state = interpreter_->run(wave, budget);
@@ -128,7 +128,7 @@ class CompiledEngine final : public machine::Engine {
     Translations& translations = of_size.translations;
     Run& run = begin_run(wave, budget, of_size.cache, sync_);
     run.observer = observer_;
-    if (tells_odd_accesses_ || follows_definedness_) ask_what_is_ordinary(wave, run);
+    if (reports_filtered_accesses_ || tracks_undefined_values_) request_access_filter(wave, run);
     if (translations.expects_some()) translations.take_arrived_sometimes();
     do {
       run.resume = false;
@@ -146,10 +146,10 @@ class CompiledEngine final : public machine::Engine {
         run.series = code->start != nullptr ? std::exchange(series, nullptr) : nullptr;
         if (records_loads_) begin_loads(run, code->context->helper_ops);
         const ExitReason reason = enter(code->function, &wave, &run, code->number, code->context);
-        settle_odd_accesses(wave, run, reason == ExitReason::faults);
+        report_filtered_accesses(wave, run, reason == ExitReason::faults);
         if (records_loads_ && reason == ExitReason::faults) report_loads_before_fault(wave, run);
         // Left at a block's end, it has told of what it has executed.
-        if (reason == ExitReason::goes_on || reason == ExitReason::stops) wave.told.until = 0;
+        if (reason == ExitReason::goes_on || reason == ExitReason::stops) wave.reported.until = 0;
         if (reason == ExitReason::faults) {
           fault_in_region(wave, run);
           break;
@@ -157,8 +157,8 @@ class CompiledEngine final : public machine::Engine {
         if (reason == ExitReason::interpreted) {
           series = nullptr;
           Entry& here = translations.entry(wave.pc);
-          follows_definedness_ ? interpret_to_branch(translations, wave, run, here)
-                               : interpret(translations, wave, run, here);
+          tracks_undefined_values_ ? interpret_to_branch(translations, wave, run, here)
+                                   : interpret(translations, wave, run, here);
           continue;
         }
         run.resume = reason == ExitReason::goes_on && run.instructions < run.limit;
@@ -173,10 +173,10 @@ class CompiledEngine final : public machine::Engine {
   }
 
   /// Translated code has stopped; `fails`: what it has come to is done again.
-  void settle_odd_accesses(const Wave& wave, Run& run, bool fails) const {
-    if (!tells_odd_accesses_ || run.odd_accesses.empty()) return;
-    if (fails) forget_odd_accesses(wave, run);
-    tell_odd_accesses(wave, run);
+  void report_filtered_accesses(const Wave& wave, Run& run, bool fails) const {
+    if (!reports_filtered_accesses_ || run.filtered_accesses.empty()) return;
+    if (fails) forget_filtered_accesses(wave, run);
+    report_filtered_accesses_of(wave, run);
   }
 
   /// Only a chunk in the middle of a region is ahead of Wave::pc, which is the region's beginning. The chunks before it
@@ -230,14 +230,14 @@ class CompiledEngine final : public machine::Engine {
     wave.interpreted += done;
     // The other threads count at the same entry: short waves would wait for its cache line as long as some instructions
     // take.
-    auto& untold = run.hotness[entry.pc / 4 % run.hotness.size()];
-    const uint64_t told = untold + done;
-    if (told < worth_telling) {
-      untold = static_cast<uint32_t>(told);
+    auto& unreported = run.hotness[entry.pc / 4 % run.hotness.size()];
+    const uint64_t reported = unreported + done;
+    if (reported < min_reported) {
+      unreported = static_cast<uint32_t>(reported);
       return;
     }
-    untold = 0;
-    const uint64_t hotness = entry.hotness.fetch_add(told, std::memory_order_relaxed) + told;
+    unreported = 0;
+    const uint64_t hotness = entry.hotness.fetch_add(reported, std::memory_order_relaxed) + reported;
     if (hotness >= worth_asking && wave.state != machine::WaveState::faulted) translations.ask(wave, entry);
   }
 
@@ -253,7 +253,7 @@ class CompiledEngine final : public machine::Engine {
   CodeCaches banked_;  ///< for the interpreter, of waves whose instructions name VGPRs of other banks than the first
   const bool has_banks_;
   machine::Observer* const observer_;
-  const bool tells_odd_accesses_, records_loads_, follows_definedness_, follows_paths_;
+  const bool reports_filtered_accesses_, records_loads_, tracks_undefined_values_, follows_paths_;
   GlobalWaveSync sync_;
   /// For waves that watch floating-point exceptions.
   const std::unique_ptr<machine::Engine> interpreter_;

@@ -27,8 +27,8 @@ class CompilerProcess {
 
   /// Hands over a request; the slot that the answer will come in, or nothing if it is too large or all are taken.
   /// Unless it is told to hurry, the compiler leaves the host's processors to everybody else.
-  std::optional<uint32_t> post(std::span<const uint8_t> request, bool hurry);
-  void hurry(uint32_t slot);
+  std::optional<uint32_t> post(std::span<const uint8_t> request, bool set_priority);
+  void set_priority(uint32_t slot);
 
   struct Answer {
     uint32_t slot;

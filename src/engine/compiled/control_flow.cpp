@@ -16,7 +16,7 @@ namespace {
 using Kind = isa::Control::Kind;
 namespace flag = isa::flag;
 
-constexpr uint64_t most_instructions = 200'000;
+constexpr uint64_t max_instructions = 200'000;
 
 /// Whether waves come back in after the instruction by their PC: they stop or leave there.
 bool is_entered_after(const isa::Instruction& instruction) {
@@ -43,7 +43,7 @@ bool falls_through(const isa::Instruction& instruction) {
 
 /// Instructions that change which registers others name, or fork the wave, or are the trap handler's or a debugger's:
 /// they need the interpreter around them.
-bool unfit(const isa::Instruction& instruction) {
+bool must_be_interpreted(const isa::Instruction& instruction) {
   const isa::Control control = isa::control_of(instruction);
   return control.kind == Kind::fork || control.kind == Kind::trap_return ||
          control.condition == isa::Control::Condition::debugger ||
@@ -60,9 +60,9 @@ CodeMode ControlFlow::mode_after(const Located& at) const {
 
 support::Result<ControlFlow> follow(uint64_t root, const CodeMode& mode, uint64_t begin, uint64_t end,
                                     const target::Target& target, const RegisterCounts& registers,
-                                    const CodeTells& tells) {
+                                    const Instrumentation& instrumentation) {
   ControlFlow flow;
-  flow.tells = tells;
+  flow.instrumentation = instrumentation;
   flow.root = root;
   flow.wave_size = target.wave_size;
   flow.mode = mode;
@@ -81,14 +81,14 @@ support::Result<ControlFlow> follow(uint64_t root, const CodeMode& mode, uint64_
         flow.registers = registers;
         *instruction = without_missing(*instruction, registers);
       }
-      if (unfit(*instruction) || tells.is_unfit(*instruction)) {
+      if (must_be_interpreted(*instruction) || instrumentation.must_interpret(*instruction)) {
         return support::fail(support::ErrorKind::unsupported, "{} is not translated",
                              isa::row(instruction->opcode).name);
       }
       const Located located{pc, *instruction, mode_here};
       code.emplace(pc, located);
-      if (code.size() > most_instructions) {
-        return support::fail(support::ErrorKind::out_of_resources, "more than {} instructions", most_instructions);
+      if (code.size() > max_instructions) {
+        return support::fail(support::ErrorKind::out_of_resources, "more than {} instructions", max_instructions);
       }
       if (has_target(*instruction)) {
         leaders.insert(located.target());

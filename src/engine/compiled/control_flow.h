@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engine/compiled/code_mode.h"
-#include "engine/compiled/code_tells.h"
+#include "engine/compiled/instrumentation.h"
 #include "engine/target_code.h"
 #include "isa/instruction.h"
 #include "support/error.h"
@@ -44,7 +44,7 @@ struct ControlFlow {
   /// Blocks at which a wave may come in: the root, what follows a place where waves stop or leave, loop heads.
   std::set<uint64_t> entries;
   uint64_t instructions = 0;
-  CodeTells tells;  ///< an observer, who is to be told by the translated code
+  Instrumentation instrumentation;  ///< an observer, who is to be told by the translated code
 
   /// Scalar registers that a lane mask fills.
   unsigned lane_mask_words() const { return wave_size / 32; }
@@ -62,6 +62,6 @@ struct ControlFlow {
 /// as a whole.
 support::Result<ControlFlow> follow(uint64_t root, const CodeMode& mode, uint64_t begin, uint64_t end,
                                     const target::Target& target, const RegisterCounts& registers = {},
-                                    const CodeTells& tells = {});
+                                    const Instrumentation& instrumentation = {});
 
 }  // namespace Atoll::engine

@@ -37,7 +37,7 @@ void EntryTable::forget(uint64_t begin, uint64_t end) {
       entry->codes.store(nullptr);
       entry->hotness.store(0);
       entry->visited.store(false);
-      entry->fitness.store(Entry::Fitness::unknown);
+      entry->executability.store(Entry::Executability::unknown);
     }
   }
 }

@@ -25,8 +25,8 @@ struct EntryCode {
   uint64_t number = 0;
   const JitContext* context = nullptr;
   CodeMode mode;
-  const machine::StartRegisters* start = nullptr;  ///< of waves that begin there; null: not known
-  const EntryCode* next = nullptr;                 ///< for another mode
+  const machine::LiveInRegisters* start = nullptr;  ///< of waves that begin there; null: not known
+  const EntryCode* next = nullptr;                  ///< for another mode
 };
 
 /// An address at which waves come in. In one cache line: every wave that comes by reads it.
@@ -39,8 +39,8 @@ struct alignas(64) Entry {
   std::atomic<uint64_t> hotness{0};  ///< instructions that the interpreter ran from here
   std::atomic<bool> visited{false};
   /// Of a kernel's begin, in a machine that is observed: whether the interpreter has to execute all of the kernel.
-  enum class Fitness : uint8_t { unknown, fit, unfit };
-  std::atomic<Fitness> fitness{Fitness::unknown};
+  enum class Executability : uint8_t { unknown, executable, must_be_interpreted };
+  std::atomic<Executability> executability{Executability::unknown};
 
   const EntryCode* code(const CodeMode& mode) const {
     const EntryCode* found = codes.load(std::memory_order_acquire);

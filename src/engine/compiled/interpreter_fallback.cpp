@@ -13,7 +13,7 @@ void end_of_chain(Wave&, const MicroOp*, Run& run) { run.fallback_completed = tr
 
 const MicroOp* InterpreterFallbacks::prepare(uint64_t pc, const isa::Instruction& instruction) {
   Slot& slot = slots_.emplace_back();
-  slot.origin = Origin{.pc = pc, .instruction = instruction};
+  slot.origin = OpMetadata{.pc = pc, .instruction = instruction};
   for (MicroOp& op : slot.ops) {
     op.handler = end_of_chain;
     op.slots = 1;
@@ -21,7 +21,7 @@ const MicroOp* InterpreterFallbacks::prepare(uint64_t pc, const isa::Instruction
   MicroOp& op = slot.ops[0];
   op.origin = &slot.origin;
   op.slots = instruction.size / 4;
-  machine::Watched watched = cache_.watched();
+  machine::EventMask watched = cache_.watched();
   watched.paths = false;  // the code around it tells of its blocks
   op.handler = observe(slot.origin, prepare_op(slot.origin, op, *page_, cache_), watched);
   return &op;

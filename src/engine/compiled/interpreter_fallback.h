@@ -23,7 +23,7 @@ class InterpreterFallbacks {
 
  private:
   struct Slot {
-    Origin origin;
+    OpMetadata origin;
     MicroOp ops[6];  ///< the instruction's words, and the end of the chain after them
   };
   CodeCache& cache_;

@@ -3,11 +3,11 @@
 
 #include <cstdint>
 
+#include "engine/compiled/block_events.h"
 #include "engine/compiled/chunk_access.h"
-#include "engine/compiled/definedness.h"
+#include "engine/compiled/filtered_access.h"
 #include "engine/compiled/load_records.h"
-#include "engine/compiled/odd_access.h"
-#include "engine/compiled/paths.h"
+#include "engine/compiled/undefined_values.h"
 #include "engine/interpreter/micro_op.h"
 
 namespace Atoll::engine {
@@ -24,8 +24,8 @@ struct JitContext {
   uint32_t (*hardware_register)(const machine::Wave* wave, uint16_t immediate);       ///< hardware_register.h
   uint64_t (*now)();                                                                  ///< the machine's clock
   void (*multiply)(Wave* wave, const MicroOp* const* ops, uint64_t count, Run* run);  ///< multiply_ops()
-  OddAccessFunction odd_access;                                                       ///< odd_access()
-  DefinednessFunction registers_are_defined;                                          ///< registers_are_defined()
+  FilteredAccessFunction filtered_access;                                             ///< filtered_access()
+  UndefinedValueFunction registers_are_defined;                                       ///< registers_are_defined()
   void (*accesses_are_over)(const Wave* wave, Run* run);                              ///< accesses_are_over()
   void (*report_loads)(const Wave* wave, Run* run);                                   ///< report_loads()
   ScalarLoadFunction report_scalar_load;                                              ///< report_scalar_load()

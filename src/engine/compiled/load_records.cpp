@@ -39,16 +39,16 @@ void fill_addresses(LoadRecord& record) {
 }
 
 void report(const Wave& wave, Run& run, LoadRecord& record) {
-  const Origin& origin = *run.loads->ops[record.op & ~LoadRecord::even]->origin;
-  const OddKind kind = OddKind::from_bits(record.kind);
+  const OpMetadata& origin = *run.loads->ops[record.op & ~LoadRecord::even]->origin;
+  const FilteredAccessKind kind = FilteredAccessKind::from_bits(record.kind);
   const bool is_even = (record.op & LoadRecord::even) != 0;
-  if (kind.space == OddKind::Space::flat) {
+  if (kind.space == FilteredAccessKind::Space::flat) {
     return report_flat_load(wave, run, origin, kind, record.addresses, record.lanes);
   }
   if (is_even) fill_addresses(record);
-  const machine::Space space = kind.space == OddKind::Space::lds       ? machine::Space::lds
-                               : kind.space == OddKind::Space::scratch ? machine::Space::scratch
-                                                                       : machine::Space::global;
+  const machine::Space space = kind.space == FilteredAccessKind::Space::lds       ? machine::Space::lds
+                               : kind.space == FilteredAccessKind::Space::scratch ? machine::Space::scratch
+                                                                                  : machine::Space::global;
   run.observer->access(wave, {.instruction = origin.instruction,
                               .pc = origin.pc,
                               .space = space,
@@ -76,8 +76,8 @@ void report_loads(const Wave* wave, Run* run) {
 }
 
 void report_scalar_load(const Wave* wave, Run* run, const MicroOp* op, uint64_t address, uint32_t kind_bits) {
-  const Origin& origin = *op->origin;
-  const OddKind kind = OddKind::from_bits(kind_bits);
+  const OpMetadata& origin = *op->origin;
+  const FilteredAccessKind kind = FilteredAccessKind::from_bits(kind_bits);
   const uint64_t rounded = kind.bytes < 4 ? address : address & ~uint64_t{3};
   run->observer->access(*wave, {.instruction = origin.instruction,
                                 .pc = origin.pc,

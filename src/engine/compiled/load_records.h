@@ -1,5 +1,5 @@
 // engine/compiled: loads of translated code, recorded for an observer of all accesses (machine/observer.h,
-// Watched::accesses).
+// EventMask::accesses).
 //
 // Left to the interpreter's handlers, a load costs some 100 ns, most of it outside of the observer. So translated code
 // executes loads itself and stores where their lanes access into records, chunk of lanes by chunk. After the loop over
@@ -12,8 +12,8 @@
 
 #include <cstdint>
 
-#include "engine/compiled/odd_access.h"
-#include "engine/memory/lane_memory.h"
+#include "engine/compiled/filtered_access.h"
+#include "engine/memory/gather_scatter.h"
 
 namespace Atoll::machine {
 struct Wave;
@@ -28,7 +28,7 @@ struct alignas(64) LoadRecord {
   uint64_t begin;           ///< of even lanes: lane 0's address
   int64_t stride;           ///< of even lanes: bytes from one lane's address to the next lane's
   uint32_t op;              ///< the instruction, an index of LoadRecords::ops
-  uint32_t kind;            ///< OddKind::bits()
+  uint32_t kind;            ///< FilteredAccessKind::bits()
 
   /// Set in `op` where lanes are even: the same distance from each other.
   static constexpr uint32_t even = uint32_t{1} << 31;
@@ -46,7 +46,7 @@ struct LoadRecords {
 void report_loads(const machine::Wave* wave, Run* run);
 
 /// Reports a load whose addresses may be of several memories. Changes these to offsets.
-void report_flat_load(const machine::Wave& wave, Run& run, const Origin& origin, const OddKind& kind,
+void report_flat_load(const machine::Wave& wave, Run& run, const OpMetadata& origin, const FilteredAccessKind& kind,
                       LaneAddresses& addresses, uint64_t lanes);
 
 /// Called by translated code: reports a load of scalar memory at an address.

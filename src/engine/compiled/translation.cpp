@@ -39,12 +39,12 @@ target::Target get_target(SerialReader& reader) {
 }  // namespace
 
 uint64_t TranslationRequest::group_of(std::span<const uint8_t> code, const target::Target& target, const CodeMode& mode,
-                                      const CodeTells& tells) {
+                                      const Instrumentation& instrumentation) {
   constexpr size_t most = 64;
   const auto mode_bytes = std::bit_cast<std::array<uint8_t, sizeof mode>>(mode);
   SerialWriter writer;
   put_target(writer, target);
-  writer.put(tells.bits());
+  writer.put(instrumentation.bits());
   return hash(code.first(std::min(most, code.size())), hash(writer.take(), hash(mode_bytes)));
 }
 
@@ -53,7 +53,7 @@ std::vector<uint8_t> TranslationRequest::serialise(const target::Target& target,
   SerialWriter writer;
   writer.put(group);
   put_target(writer, target);
-  writer.put(flow.tells.bits());
+  writer.put(flow.instrumentation.bits());
   writer.put(flow.mode);
   writer.put(flow.registers);
   writer.put(semantics::host_vectors());
@@ -80,7 +80,7 @@ support::Result<TranslationRequest> TranslationRequest::parse(std::span<const ui
   request.group = reader.get<uint64_t>();
   request.target = get_target(reader);
   request.flow.wave_size = request.target.wave_size;
-  request.flow.tells = CodeTells::from_bits(reader.get<uint8_t>());
+  request.flow.instrumentation = Instrumentation::from_bits(reader.get<uint8_t>());
   request.flow.mode = reader.get<CodeMode>();
   request.flow.registers = reader.get<RegisterCounts>();
   request.level = reader.get<semantics::HostVectors>();

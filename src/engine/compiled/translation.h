@@ -24,7 +24,7 @@ struct TranslationRequest {
 
   /// A hash of the first bytes of code, for the target in the mode: known before the code is followed.
   static uint64_t group_of(std::span<const uint8_t> code, const target::Target& target, const CodeMode& mode,
-                           const CodeTells& tells);
+                           const Instrumentation& instrumentation);
   /// The request for code that follow() found, for the level of host vectors in use. The machine code is read at its
   /// place, `base` is what PCs are to count from.
   static std::vector<uint8_t> serialise(const target::Target& target, const ControlFlow& flow, uint64_t base,
@@ -53,7 +53,7 @@ struct TranslatedCode {
   std::vector<EntryPoint> entries;
   std::vector<uint64_t> helper_pcs;  ///< PCs of interpreter fallbacks and matrix instructions by number
   std::vector<Import> imports;
-  std::vector<uint16_t> start_rows;  ///< machine::StartRegisters of waves that begin at the root
+  std::vector<uint16_t> start_rows;  ///< machine::LiveInRegisters of waves that begin at the root
   uint16_t start_scalars = 0;
   std::vector<uint8_t> code;                     ///< position-independent, to be placed at a multiple of 4096
   uint64_t instructions = 0;                     ///< of the GPU's

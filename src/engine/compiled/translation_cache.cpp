@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 using support::ErrorKind;
 using support::fail;
 
-constexpr uint64_t default_most_bytes = uint64_t{1} << 30;
+constexpr uint64_t default_max_bytes = uint64_t{1} << 30;
 
 /// The table of past runs.
 constexpr const char* past_runs_name = "past-runs";
@@ -130,13 +130,13 @@ uint64_t hash(std::span<const uint8_t> bytes, uint64_t seed) {
 support::Result<std::optional<TranslationCache>> TranslationCache::from_environment() {
   const auto text = [](const char* value) -> std::string_view { return value != nullptr ? value : ""; };
   TranslationCache cache;
-  cache.most_bytes_ = default_most_bytes;
+  cache.max_bytes_ = default_max_bytes;
   if (const auto size = text(support::environment_variable(support::Setting::cache_size)); !size.empty()) {
     const auto bytes = parse_size(size);
     if (!bytes) {
       return fail(ErrorKind::invalid_argument, "ATOLL_CACHE_SIZE={}: not a number of bytes (500M, 2G)", size);
     }
-    cache.most_bytes_ = *bytes;
+    cache.max_bytes_ = *bytes;
   }
   if (const auto wish = text(support::environment_variable(support::Setting::cache)); !wish.empty()) {
     if (wish == "off") return std::nullopt;
@@ -178,7 +178,7 @@ bool TranslationCache::make() const {
 }
 
 PastRuns TranslationCache::past_runs() const {
-  const bool has_room = most_bytes_ / (1 + least_share_of_answers) >= PastRuns::bytes;
+  const bool has_room = max_bytes_ / (1 + least_share_of_answers) >= PastRuns::bytes;
   return PastRuns(has_room ? (directory_ / build_name() / past_runs_name).string() : "");
 }
 
@@ -213,7 +213,7 @@ std::optional<std::vector<uint8_t>> TranslationCache::find(std::span<const uint8
 
 void TranslationCache::store(std::span<const uint8_t> request, std::span<const uint8_t> answer) const {
   const auto group = support::read<uint64_t>(request, 0);
-  if (!group || request.size() + answer.size() > most_bytes_) return;
+  if (!group || request.size() + answer.size() > max_bytes_) return;
   const auto place = group_directory(*group, PrivateDirectory::Missing::make);
   if (!place) return;
   static std::atomic<uint64_t> number{0};
@@ -282,10 +282,10 @@ void TranslationCache::trim() const {
   std::vector<FileOnDisk> files = files_below(directory_);
   uint64_t bytes = 0;
   for (const FileOnDisk& file : files) bytes += file.bytes;
-  if (bytes <= most_bytes_) return;
+  if (bytes <= max_bytes_) return;
   std::ranges::sort(files, {}, &FileOnDisk::used);
   for (const FileOnDisk& file : files) {
-    if (bytes <= most_bytes_ / 10 * 9) return;
+    if (bytes <= max_bytes_ / 10 * 9) return;
     remove(file);
     bytes -= file.bytes;
   }

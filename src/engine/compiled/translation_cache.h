@@ -36,7 +36,7 @@ class TranslationCache {
   static support::Result<std::optional<TranslationCache>> from_environment();
 
   const std::filesystem::path& directory() const { return directory_; }
-  uint64_t most_bytes() const { return most_bytes_; }
+  uint64_t max_bytes() const { return max_bytes_; }
 
   /// The error says why the directory is not used, if it is there and is not.
   support::Result<void> check() const;
@@ -69,7 +69,7 @@ class TranslationCache {
   support::Result<PrivateDirectory> group_directory(uint64_t group, PrivateDirectory::Missing missing) const;
 
   std::filesystem::path directory_;
-  uint64_t most_bytes_ = 0;
+  uint64_t max_bytes_ = 0;
 };
 
 /// A 64-bit hash of bytes, the same on every host.

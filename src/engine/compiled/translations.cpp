@@ -56,13 +56,13 @@ struct CodeAround {
   uint64_t group(uint64_t pc, const CodeCache& cache, const CodeMode& mode) const {
     const uint64_t bytes = loaded == nullptr ? 4 : end - pc;
     return TranslationRequest::group_of(std::span(reinterpret_cast<const uint8_t*>(pc), bytes), cache.target(), mode,
-                                        CodeTells::of(cache.watched()));
+                                        Instrumentation::of(cache.watched()));
   }
 };
 
 }  // namespace
 
-const Translations::Asked::Stretch* Translations::Asked::at(uint64_t pc) const {
+const Translations::PendingTranslation::Stretch* Translations::PendingTranslation::at(uint64_t pc) const {
   const auto after = stretches.upper_bound(pc);
   if (after == stretches.begin()) return nullptr;
   const Stretch& found = std::prev(after)->second;
@@ -75,7 +75,7 @@ void Translations::find(const Wave& wave, Entry& entry) {
   const CodeMode mode = mode_here(wave);
   if (!Compilations::of_process().may_find(code.group(entry.pc, cache_, mode))) return;
   const std::lock_guard lock(mutex_);
-  Asked& asked = asked_for(entry.pc, mode, wave);
+  PendingTranslation& asked = pending_for(entry.pc, mode, wave);
   if (asked.compilation != nullptr || asked.request.empty()) return;
   asked.compilation = Compilations::of_process().find(asked.request);
   if (asked.compilation == nullptr) return;
@@ -88,12 +88,12 @@ void Translations::ask(const Wave& wave, Entry& entry) {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return;
   const uint64_t hotness = entry.hotness.exchange(0, std::memory_order_relaxed);
-  if (Asked* asked = covering(wave, entry.pc)) add_hotness(*asked, wave, hotness);
+  if (PendingTranslation* asked = covering(wave, entry.pc)) add_hotness(*asked, wave, hotness);
 }
 
 void Translations::ask_and_wait(const Wave& wave, Entry& entry) {
   const std::lock_guard lock(mutex_);
-  Asked* asked = covering(wave, entry.pc);
+  PendingTranslation* asked = covering(wave, entry.pc);
   if (asked == nullptr) return;
   hand_over(*asked);
   if (asked->compilation == nullptr) return;
@@ -102,18 +102,20 @@ void Translations::ask_and_wait(const Wave& wave, Entry& entry) {
   count_expected();
 }
 
-bool Translations::is_unfit(const Wave& wave) {
-  using Fitness = Entry::Fitness;
+bool Translations::must_interpret(const Wave& wave) {
+  using Executability = Entry::Executability;
   const machine::Kernel* kernel = kernel_of(wave);
   if (kernel == nullptr) return false;
   Entry& begin = entry(kernel->entry);
-  const Fitness known = begin.fitness.load(std::memory_order_relaxed);
-  if (known != Fitness::unknown) return known == Fitness::unfit;
-  const CodeTells tells = CodeTells::of(cache_.watched());
+  const Executability known = begin.executability.load(std::memory_order_relaxed);
+  if (known != Executability::unknown) return known == Executability::must_be_interpreted;
+  const Instrumentation instrumentation = Instrumentation::of(cache_.watched());
   const CodeAround code(wave, kernel->entry);
-  const bool is_unfit = !follow(kernel->entry, mode_here(wave), code.begin, code.end, cache_.target(), {}, tells);
-  begin.fitness.store(is_unfit ? Fitness::unfit : Fitness::fit, std::memory_order_relaxed);
-  return is_unfit;
+  const bool must_interpret =
+      !follow(kernel->entry, mode_here(wave), code.begin, code.end, cache_.target(), {}, instrumentation);
+  begin.executability.store(must_interpret ? Executability::must_be_interpreted : Executability::executable,
+                            std::memory_order_relaxed);
+  return must_interpret;
 }
 
 void Translations::take_arrived_sometimes() {
@@ -154,24 +156,24 @@ machine::EngineReport Translations::report() const {
   return report;
 }
 
-Translations::Asked* Translations::covering(const Wave& wave, uint64_t pc) {
+Translations::PendingTranslation* Translations::covering(const Wave& wave, uint64_t pc) {
   const CodeMode mode = mode_here(wave);
-  const auto is_known = [&](const Asked& asked) {
-    const Asked::Stretch* stretch = asked.at(pc);
+  const auto is_known = [&](const PendingTranslation& asked) {
+    const PendingTranslation::Stretch* stretch = asked.at(pc);
     return stretch != nullptr && stretch->mode == mode;
   };
   if (const machine::Kernel* kernel = kernel_of(wave)) {
     const CodeMode at_entry{.floats = machine::float_mode_of(kernel->descriptor.mode, wave.float_mode)};
-    Asked& asked = asked_for(kernel->entry, at_entry, wave);
+    PendingTranslation& asked = pending_for(kernel->entry, at_entry, wave);
     if (is_known(asked)) return &asked;
   }
-  Asked& asked = asked_for(pc, mode, wave);
+  PendingTranslation& asked = pending_for(pc, mode, wave);
   return is_known(asked) ? &asked : nullptr;
 }
 
-Translations::Asked& Translations::asked_for(uint64_t root, const CodeMode& mode, const Wave& wave) {
+Translations::PendingTranslation& Translations::pending_for(uint64_t root, const CodeMode& mode, const Wave& wave) {
   const auto [found, is_new] = asked_.try_emplace({root, std::bit_cast<std::array<uint8_t, sizeof mode>>(mode)});
-  Asked& asked = found->second;
+  PendingTranslation& asked = found->second;
   if (is_new) {
     asked.root = root;
     asked.mode = mode;
@@ -181,24 +183,24 @@ Translations::Asked& Translations::asked_for(uint64_t root, const CodeMode& mode
   return asked;
 }
 
-void Translations::follow_code(Asked& asked, const Wave& wave) {
+void Translations::follow_code(PendingTranslation& asked, const Wave& wave) {
   const CodeAround code(wave, asked.root);
   if (code.begin == code.end) return;
   auto flow = follow(asked.root, asked.mode, code.begin, code.end, cache_.target(),
-                     RegisterCounts(wave, cache_.target()), CodeTells::of(cache_.watched()));
+                     RegisterCounts(wave, cache_.target()), Instrumentation::of(cache_.watched()));
   if (!flow) {
     ++report_.failures[flow.error().message];
     return;
   }
   if (flow->blocks.empty()) return;
-  if (flow->tells.definedness) {  // the interpreter comes back wherever a branch leads
+  if (flow->instrumentation.undefined_values) {  // the interpreter comes back wherever a branch leads
     for (const auto& [pc, block] : flow->blocks) flow->entries.insert(pc);
   }
   asked.base = flow->blocks.begin()->first;
   asked.cost = CompilingCost::of(*flow);
   asked.registers = flow->registers;
   for (const auto& [pc, block] : flow->blocks) {
-    Asked::Stretch* stretch = nullptr;
+    PendingTranslation::Stretch* stretch = nullptr;
     for (const Located& at : block.instructions) {
       if (stretch == nullptr || stretch->mode != at.mode)
         stretch = &(asked.stretches[at.pc] = {.end = at.pc, .mode = at.mode});
@@ -210,7 +212,7 @@ void Translations::follow_code(Asked& asked, const Wave& wave) {
   asked.request_hash = hash(asked.request);
 }
 
-void Translations::add_hotness(Asked& asked, const Wave& wave, uint64_t hotness) {
+void Translations::add_hotness(PendingTranslation& asked, const Wave& wave, uint64_t hotness) {
   asked.hotness += hotness;
   Interpreted interpreted{.so_far = asked.hotness};
   if (!asked.request.empty()) {
@@ -230,16 +232,16 @@ void Translations::add_hotness(Asked& asked, const Wave& wave, uint64_t hotness)
   if (worth != CompilingIsWorth::nothing_yet) hand_over(asked);
   if (asked.compilation == nullptr) return;
   asked.compilation->hotness.store(asked.hotness, std::memory_order_relaxed);
-  if (worth == CompilingIsWorth::program_time) Compilations::of_process().hurry(*asked.compilation);
+  if (worth == CompilingIsWorth::program_time) Compilations::of_process().set_priority(*asked.compilation);
 }
 
 /// For later runs. Nobody says when this one ends: it is done each time that there is twice as much.
-void Translations::keep_hotness(Asked& asked) {
+void Translations::keep_hotness(PendingTranslation& asked) {
   Compilations::of_process().past_runs().add(asked.request_hash, asked.hotness - asked.kept_hotness);
   asked.kept_hotness = asked.hotness;
 }
 
-void Translations::hand_over(Asked& asked) {
+void Translations::hand_over(PendingTranslation& asked) {
   if (asked.compilation != nullptr || asked.request.empty()) return;
   keep_hotness(asked);
   asked.compilation = Compilations::of_process().ask(std::move(asked.request), asked.hotness, asked.cost);
@@ -248,7 +250,7 @@ void Translations::hand_over(Asked& asked) {
 }
 
 /// Publishes the code that was asked for, if it has come.
-void Translations::take(Asked& asked) {
+void Translations::take(PendingTranslation& asked) {
   if (asked.taken || asked.compilation == nullptr) return;
   if (!asked.compilation->done.load(std::memory_order_acquire)) return;
   asked.taken = true;
@@ -260,7 +262,7 @@ void Translations::take(Asked& asked) {
   if (placed == nullptr) return;
   const TranslatedCode& translated = placed->code->translated();
   for (const EntryPoint& entry : translated.entries) {
-    const Asked::Stretch* stretch = asked.at(asked.base + entry.pc);
+    const PendingTranslation::Stretch* stretch = asked.at(asked.base + entry.pc);
     if (stretch == nullptr) continue;
     const bool begins_there = asked.base + entry.pc == asked.root;
     entries_.add_code(asked.base + entry.pc, {.function = placed->code->function(entry),
@@ -278,12 +280,12 @@ void Translations::take(Asked& asked) {
   placed_.push_back(std::move(placed));
 }
 
-std::unique_ptr<Translations::PlacedCode> Translations::place(const Asked& asked) {
+std::unique_ptr<Translations::PlacedCode> Translations::place(const PendingTranslation& asked) {
   auto placed = std::make_unique<PlacedCode>(cache_);
   placed->code = asked.compilation->code;
   for (const uint64_t offset : placed->code->translated().helper_pcs) {
     const uint64_t pc = asked.base + offset;
-    const Asked::Stretch* stretch = asked.at(pc);
+    const PendingTranslation::Stretch* stretch = asked.at(pc);
     if (stretch == nullptr) return nullptr;
     const auto instruction = decode(std::span(reinterpret_cast<const uint8_t*>(pc), stretch->end - pc), cache_.target(),
                                     asked.registers, stretch->mode.banks);
@@ -298,7 +300,7 @@ std::unique_ptr<Translations::PlacedCode> Translations::place(const Asked& asked
                      .hardware_register = hardware_register,
                      .now = [] { return machine::now_ns(); },
                      .multiply = multiply_ops,
-                     .odd_access = odd_access,
+                     .filtered_access = filtered_access,
                      .registers_are_defined = registers_are_defined,
                      .accesses_are_over = accesses_are_over,
                      .report_loads = report_loads,

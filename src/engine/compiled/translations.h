@@ -44,8 +44,9 @@ class Translations {
   void ask_and_wait(const Wave& wave, Entry& entry);
   /// Whether something was asked for and has not come.
   bool expects_some() const { return expected_.load(std::memory_order_relaxed) != 0; }
-  /// Whether the interpreter has to execute all of the wave's kernel, for an observer's sake (CodeTells::is_unfit).
-  bool is_unfit(const Wave& wave);
+  /// Whether the interpreter has to execute all of the wave's kernel, for an observer's sake
+  /// (Instrumentation::must_interpret).
+  bool must_interpret(const Wave& wave);
   /// Puts to use what has come; does not wait, not even for other threads that do the same.
   void take_arrived();
   /// The same, every few milliseconds: mostly it only looks at the clock, to be called whenever a wave begins or goes
@@ -59,7 +60,7 @@ class Translations {
 
  private:
   /// The code that can be reached from one address, which waves come to in one mode.
-  struct Asked {
+  struct PendingTranslation {
     std::string kernel;  ///< the kernel that it is for
     uint64_t root = 0, base = 0;
     CodeMode mode;
@@ -91,19 +92,19 @@ class Translations {
     JitContext context{};
     std::shared_ptr<const HostCode> code;
     InterpreterFallbacks fallbacks;
-    machine::StartRegisters start;
+    machine::LiveInRegisters start;
     std::vector<const MicroOp*> helper_ops;
   };
 
   // All with `mutex_` held.
-  Asked* covering(const Wave& wave, uint64_t pc);
-  Asked& asked_for(uint64_t root, const CodeMode& mode, const Wave& wave);
-  void follow_code(Asked& asked, const Wave& wave);
-  void add_hotness(Asked& asked, const Wave& wave, uint64_t hotness);
-  void keep_hotness(Asked& asked);
-  void hand_over(Asked& asked);
-  void take(Asked& asked);
-  std::unique_ptr<PlacedCode> place(const Asked& asked);
+  PendingTranslation* covering(const Wave& wave, uint64_t pc);
+  PendingTranslation& pending_for(uint64_t root, const CodeMode& mode, const Wave& wave);
+  void follow_code(PendingTranslation& asked, const Wave& wave);
+  void add_hotness(PendingTranslation& asked, const Wave& wave, uint64_t hotness);
+  void keep_hotness(PendingTranslation& asked);
+  void hand_over(PendingTranslation& asked);
+  void take(PendingTranslation& asked);
+  std::unique_ptr<PlacedCode> place(const PendingTranslation& asked);
   void count_expected();
 
   CodeCache& cache_;
@@ -112,7 +113,7 @@ class Translations {
   std::atomic<uint32_t> expected_{0};
   std::atomic<int64_t> last_look_{0};  ///< for what has come: nanoseconds
   mutable std::mutex mutex_;           ///< of what follows
-  std::map<RootAndMode, Asked> asked_;
+  std::map<RootAndMode, PendingTranslation> asked_;
   std::vector<std::unique_ptr<PlacedCode>> placed_;
   machine::EngineReport report_;
 };

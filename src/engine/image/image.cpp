@@ -202,7 +202,7 @@ bool execute(Wave& wave, const MicroOp& op, Run& run) {
 }
 
 /// What an observer is told: of loads, stores and atomics, the elements that there are. Samples make none.
-void accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller& teller) {
+void accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessReporter& reporter) {
   const MemoryOp& m = op.memory;
   const target::Processor& processor = *run.code->target().processor;
   const unsigned resource_words = (m.bits & short_resource) != 0 ? 4 : 8;
@@ -211,10 +211,10 @@ void accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller&
   const ImageAccess access(op.origin->instruction, *resource, processor);
   if (const unsigned words = access.address_words(); words != 0 && access.address_register(words - 1) >= 256) return;
   const Kind kind = access.operation.kind;
-  teller.set_direction(kind != Kind::store, kind != Kind::load, kind == Kind::atomic);
+  reporter.set_direction(kind != Kind::store, kind != Kind::load, kind == Kind::atomic);
   LaneAddresses addresses{};
   const uint64_t inside = find_elements(access, wave.exec(), rows_at(run, RowBase::vgpr, 0), addresses);
-  teller.global(addresses, inside, access.resource.format.bytes);
+  reporter.global(addresses, inside, access.resource.format.bytes);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 
 #include "engine/interpreter/micro_op.h"
 #include "engine/interpreter/vector.h"
-#include "engine/memory/lane_memory.h"
+#include "engine/memory/gather_scatter.h"
 #include "semantics/image/image_operation.h"
 #include "semantics/image/image_sampling.h"
 

@@ -9,7 +9,7 @@
 #include "engine/memory/guest_access.h"
 
 namespace Atoll::engine {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 namespace {
 
@@ -440,5 +440,5 @@ bool sample_image_rows(const ImageAccess& access, const ImageSampler& sampler, u
   return true;
 }
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::engine

@@ -10,12 +10,12 @@
 
 namespace Atoll::engine {
 
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 /// image_load into `rows`. False: it is not plain, and nothing is done.
 bool load_image_rows(const ImageAccess& access, uint64_t lanes, const Row* vgprs, Row* rows);
 /// image_sample likewise.
 bool sample_image_rows(const ImageAccess& access, const semantics::ImageSampler& sampler, uint64_t lanes,
                        const Row* vgprs, Row* rows);
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 
 }  // namespace Atoll::engine

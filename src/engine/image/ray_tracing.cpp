@@ -14,8 +14,8 @@
 
 #include "engine/interpreter/prepare.h"
 #include "engine/interpreter/vector.h"
+#include "engine/memory/gather_scatter.h"
 #include "engine/memory/guest_bounds.h"
-#include "engine/memory/lane_memory.h"
 #include "support/half.h"
 
 namespace Atoll::engine {
@@ -24,13 +24,13 @@ namespace {
 
 using semantics::BvhResource;
 
-constexpr unsigned most_address_words = 12;
+constexpr unsigned max_address_words = 12;
 
 /// The registers of the address's words: one after the other, or where the instruction names them one by one (GFX10) or
 /// by group (GFX11).
-std::array<uint8_t, most_address_words> address_registers(const isa::Instruction& instruction, unsigned node_words,
-                                                          bool has_groups) {
-  std::array<uint8_t, most_address_words> registers{};
+std::array<uint8_t, max_address_words> address_registers(const isa::Instruction& instruction, unsigned node_words,
+                                                         bool has_groups) {
+  std::array<uint8_t, max_address_words> registers{};
   const unsigned groups[] = {node_words, 1, 3, 3, 3};
   unsigned word = 0;
   for (unsigned group = 0; group < std::size(groups); ++group) {
@@ -64,8 +64,8 @@ bool intersect(Wave& wave, const MicroOp& op, Run& run) {
   std::array<std::array<uint32_t, 4>, semantics::wave_lanes> results;
   for (uint64_t left = wave.exec(); left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(left));
-    uint32_t words[most_address_words];
-    for (unsigned i = 0; i < most_address_words; ++i) words[i] = vgprs[registers[i]][lane];
+    uint32_t words[max_address_words];
+    for (unsigned i = 0; i < max_address_words; ++i) words[i] = vgprs[registers[i]][lane];
     const uint64_t pointer = words[0] | (is_wide ? uint64_t{words[1]} << 32 : 0);
     const uint32_t* ray_words = words + node_words;
     semantics::Ray ray;

@@ -104,7 +104,7 @@ bool CodeCache::prepare(Wave& wave, uint64_t pc) {
   CodePage& page = *add(base);
   MicroOp& op = page.slots[(pc - base) / 4];
   if (op.handler != decode_here) return true;  // another wave was quicker
-  Origin& origin = page.origins.emplace_back(Origin{.pc = pc, .instruction = *instruction});
+  OpMetadata& origin = page.origins.emplace_back(OpMetadata{.pc = pc, .instruction = *instruction});
   op.origin = &origin;
   op.slots = instruction->size / 4;
   const Handler handler = prepare_op(origin, op, page, *this);

@@ -32,7 +32,7 @@ inline constexpr unsigned code_page_slots = code_page_bytes / 4;
 struct alignas(1 << 15) CodePage {
   uint64_t base = 0;
   CodePage* next = nullptr;  ///< in the hash bucket
-  std::deque<Origin> origins;
+  std::deque<OpMetadata> origins;
   std::deque<std::array<Row, 2>> constants;
   std::map<uint64_t, const Row*> constant_rows;  ///< the same by value, so that each stands there once
   /// An instruction that starts in the page's last words ends in the words after them: from each of those slots
@@ -53,7 +53,7 @@ class CodeCache {
   /// `watches_exceptions`: of waves that do (exceptions.h). `banks`: of waves whose instructions name VGPRs of those
   /// (vgpr_banks.h). `watched`: what is to be told of the code's execution (observation.h).
   explicit CodeCache(const target::Target& target, bool watches_exceptions = false, uint8_t banks = 0,
-                     const machine::Watched& watched = {})
+                     const machine::EventMask& watched = {})
       : target_(target), watches_exceptions_(watches_exceptions), banks_(banks), watched_(watched) {}
   ~CodeCache();
   CodeCache(const CodeCache&) = delete;
@@ -77,7 +77,7 @@ class CodeCache {
 
   const target::Target& target() const { return target_; }
   bool watches_exceptions() const { return watches_exceptions_; }
-  const machine::Watched& watched() const { return watched_; }
+  const machine::EventMask& watched() const { return watched_; }
 
  private:
   static constexpr unsigned bucket_count = 4096;
@@ -90,7 +90,7 @@ class CodeCache {
   const target::Target target_;
   const bool watches_exceptions_;
   const uint8_t banks_;
-  const machine::Watched watched_;
+  const machine::EventMask watched_;
   std::recursive_mutex mutex_;  ///< held to add a page, to prepare a slot (which may add one) and to sweep
   std::array<std::atomic<CodePage*>, bucket_count> buckets_{};
 };
@@ -99,7 +99,7 @@ class CodeCache {
 /// in which banks it finds its VGPRs.
 class CodeCaches {
  public:
-  explicit CodeCaches(const target::Target& gpu, const machine::Watched& watched = {})
+  explicit CodeCaches(const target::Target& gpu, const machine::EventMask& watched = {})
       : wave64_(gpu.with_wave_size(64), false, 0, watched),
         wave64_watching_(gpu.with_wave_size(64), true, 0, watched),
         wave32_(gpu.with_wave_size(32), false, 0, watched),
@@ -120,7 +120,7 @@ class CodeCaches {
   CodeCache& banked(const Wave& wave);
 
   CodeCache wave64_, wave64_watching_, wave32_, wave32_watching_;
-  const machine::Watched watched_;
+  const machine::EventMask watched_;
   const bool has_banks_;
   std::mutex banked_mutex_;
   std::map<std::pair<bool, uint8_t>, CodeCache> banked_;  ///< by watching or not, and banks
@@ -128,6 +128,6 @@ class CodeCaches {
 
 /// Makes the MicroOp of `origin.instruction`. Sets everything but the handler of `op`, and yields the handler; one
 /// that reports an illegal instruction where the engine has none for it.
-Handler prepare_op(Origin& origin, MicroOp& op, CodePage& page, CodeCache& cache);
+Handler prepare_op(OpMetadata& origin, MicroOp& op, CodePage& page, CodeCache& cache);
 
 }  // namespace Atoll::engine

@@ -131,12 +131,12 @@ int32_t barrier_number(const Wave& wave, const MicroOp& op) {
   return operand.kind == isa::OperandKind::constant ? value : value & 0x1F;
 }
 
-void tell(const Run& run, const Wave& wave, machine::BarrierEvent::Kind kind, int32_t number) {
+void report(const Run& run, const Wave& wave, machine::BarrierEvent::Kind kind, int32_t number) {
   if (run.observer != nullptr) run.observer->barrier(wave, {kind, number});
 }
 
 /// s_barrier_signal, s_barrier_signal_isfirst
-template <bool tells_first>
+template <bool reports_first>
 bool barrier_signal(Wave& wave, const MicroOp& op, Run& run) {
   const int32_t number = barrier_number(wave, op);
   bool is_first = false;
@@ -146,15 +146,15 @@ bool barrier_signal(Wave& wave, const MicroOp& op, Run& run) {
     const bool is_register = op.origin->instruction.src(0).kind != isa::OperandKind::constant;
     is_first = machine::arrive_at_barrier(*named, is_register ? wave.scalar[isa::scalar::m0] >> 16 & 0x7F : 0);
   } else if (is_cluster_barrier(wave, number, run)) {
-    tell(run, wave, machine::BarrierEvent::Kind::arrives, number);  // first: others may pass it at once
+    report(run, wave, machine::BarrierEvent::Kind::arrives, number);  // first: others may pass it at once
     is_first = wave.work_group->cluster->arrive();
-    if constexpr (tells_first) wave.scc = is_first;
+    if constexpr (reports_first) wave.scc = is_first;
     return true;
   } else if (number != no_barrier && number != trap_barrier) {  // the trap handler's means nothing to others
     return refuse_barrier(wave, op, number);
   }
-  if (number != no_barrier && number != trap_barrier) tell(run, wave, machine::BarrierEvent::Kind::arrives, number);
-  if constexpr (tells_first) wave.scc = is_first;
+  if (number != no_barrier && number != trap_barrier) report(run, wave, machine::BarrierEvent::Kind::arrives, number);
+  if constexpr (reports_first) wave.scc = is_first;
   return true;
 }
 
@@ -170,12 +170,12 @@ void barrier_wait(Wave& wave, const MicroOp* op, Run& run) {
     const int32_t joined = wave.named_barrier;
     const bool passes = number == no_barrier || machine::passes_named_barrier(wave);
     if (number != no_barrier && joined != no_barrier) {
-      tell(run, wave, passes ? machine::BarrierEvent::Kind::passes : machine::BarrierEvent::Kind::waits, joined);
+      report(run, wave, passes ? machine::BarrierEvent::Kind::passes : machine::BarrierEvent::Kind::waits, joined);
     }
     stop(wave, WaveState::ready, passes ? op->branch.next_pc : op->origin->pc);
   } else if (is_cluster_barrier(wave, number, run)) {
     const bool passes = machine::passes_cluster_barrier(wave);
-    tell(run, wave, passes ? machine::BarrierEvent::Kind::passes : machine::BarrierEvent::Kind::waits, number);
+    report(run, wave, passes ? machine::BarrierEvent::Kind::passes : machine::BarrierEvent::Kind::waits, number);
     stop(wave, WaveState::ready, passes ? op->branch.next_pc : op->origin->pc);
   } else {
     refuse_barrier(wave, *op, number);
@@ -206,7 +206,7 @@ bool barrier_init(Wave& wave, const MicroOp& op, Run& run) {
   machine::WorkGroup::NamedBarrier* named = named_barrier(wave, number, run);
   if (named == nullptr) return number == no_barrier || refuse_barrier(wave, op, number);
   machine::initialize_barrier(*named, wave.scalar[isa::scalar::m0] >> 16 & 0x7F);
-  tell(run, wave, machine::BarrierEvent::Kind::begins, number);
+  report(run, wave, machine::BarrierEvent::Kind::begins, number);
   return true;
 }
 
@@ -214,14 +214,14 @@ bool barrier_join(Wave& wave, const MicroOp& op, Run& run) {
   const int32_t number = barrier_number(wave, op);
   if (number != no_barrier && named_barrier(wave, number, run) == nullptr) return refuse_barrier(wave, op, number);
   machine::join_barrier(wave, static_cast<uint32_t>(number));
-  if (number != no_barrier) tell(run, wave, machine::BarrierEvent::Kind::joins, number);
+  if (number != no_barrier) report(run, wave, machine::BarrierEvent::Kind::joins, number);
   return true;
 }
 
 /// s_barrier_leave: SCC says whether there was one to leave.
 void barrier_leave(Wave& wave, const MicroOp&, Run& run) {
   wave.scc = wave.named_barrier != no_barrier;
-  if (wave.scc) tell(run, wave, machine::BarrierEvent::Kind::leaves, wave.named_barrier);
+  if (wave.scc) report(run, wave, machine::BarrierEvent::Kind::leaves, wave.named_barrier);
   machine::leave_barrier(wave);
 }
 
@@ -306,7 +306,7 @@ bool send_message(Wave& wave, const MicroOp& op, Run& run) {
   const std::string_view message = name_of_message(immediate & 0xF, run);
   if (message == "INTERRUPT") {
     constexpr uint32_t event_id_mask = 0xFF;  // what the device library sends of it
-    machine::tell_watchers_of_event(wave.scalar[isa::scalar::m0] & event_id_mask);
+    machine::notify_watchers_of_event(wave.scalar[isa::scalar::m0] & event_id_mask);
     return true;
   }
   return message == "DEALLOC_VGPRS" || refuse_message(wave, op, immediate, message);

@@ -15,7 +15,7 @@ class Interpreter final : public machine::Engine {
  public:
   /// `observer` may be null.
   Interpreter(const target::Target& target, machine::Observer* observer, bool steps = false)
-      : caches_(target, observer != nullptr ? observer->watched() : machine::Watched{}),
+      : caches_(target, observer != nullptr ? observer->watched() : machine::EventMask{}),
         observer_(observer),
         steps_(steps) {}
 

@@ -1,4 +1,4 @@
-// engine: matrix instructions (semantics/matrix/matrix.h, wave_matrix.h): where their registers are, and what their
+// engine: matrix instructions (semantics/matrix/mfma.h, wmma.h): where their registers are, and what their
 // modifiers mean.
 #include "engine/interpreter/matrix.h"
 
@@ -7,16 +7,16 @@
 #include <memory>
 #include <span>
 
-#include "engine/interpreter/deep_matrix.h"
 #include "engine/interpreter/vector.h"
+#include "engine/interpreter/wmma_gfx12_5.h"
 #include "isa/constants.h"
 #include "isa/table.h"
-#include "semantics/matrix/deep_wave_matrix.h"
-#include "semantics/matrix/matrix.h"
-#include "semantics/matrix/wave_matrix.h"
+#include "semantics/matrix/mfma.h"
+#include "semantics/matrix/wmma.h"
+#include "semantics/matrix/wmma_gfx12_5.h"
 
 namespace Atoll::engine {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 namespace {
 
@@ -168,14 +168,14 @@ void load_unused_scales(Wave&, const MicroOp&, Run&) {}
 }  // namespace
 
 void multiply_ops(Wave* wave, const MicroOp* const* ops, uint64_t count, Run* run) {
-  const Origin& first = *ops[0]->origin;
+  const OpMetadata& first = *ops[0]->origin;
   if (first.matrix == nullptr) {
     if (first.wave_matrix) return wave_multiply_ops({ops, count}, *run);
     return multiply_deep_ops(*wave, {ops, count}, *run);
   }
-  semantics::MatrixFactors further[semantics::most_multiplied];
+  semantics::MatrixFactors further[semantics::max_multiplied];
   while (count != 0) {
-    const uint64_t here = std::min<uint64_t>(count, semantics::most_multiplied);
+    const uint64_t here = std::min<uint64_t>(count, semantics::max_multiplied);
     for (uint64_t i = 1; i < here; ++i) {
       const VectorOp& v = ops[i]->vector;
       further[i] = {.a = rows_at(*run, v.source_base[source_a], v.source[source_a]),
@@ -208,5 +208,5 @@ Handler prepare_matrix(Preparation& p) {
   return step<wave_multiply>;
 }
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::engine

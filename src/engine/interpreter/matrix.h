@@ -2,8 +2,8 @@
 #pragma once
 
 #include "engine/interpreter/micro_op.h"
-#include "semantics/level.h"
-#include "semantics/matrix/matrix.h"
+#include "semantics/host_isa.h"
+#include "semantics/matrix/mfma.h"
 
 namespace Atoll::engine {
 
@@ -14,10 +14,10 @@ struct MatrixOperation {
   bool is_sparse = false, has_scales = false;
 };
 
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 /// Executes `count` matrix instructions in a row. Of MFMA, all but the first are the first one with other factors, and
 /// add to what it yields; of WMMA and SWMMAC, none may write what a later one reads as A, B, index or scales.
 void multiply_ops(Wave* wave, const MicroOp* const* ops, uint64_t count, Run* run);
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 
 }  // namespace Atoll::engine

@@ -16,13 +16,13 @@
 #include <string>
 #include <vector>
 
-#include "engine/compiled/odd_access.h"
+#include "engine/compiled/filtered_access.h"
 #include "isa/instruction.h"
 #include "machine/engine.h"
 #include "machine/wave/undefined_registers.h"
 #include "machine/wave/wave.h"
 #include "semantics/lanes/lane_movement.h"
-#include "semantics/matrix/wave_matrix.h"
+#include "semantics/matrix/wmma.h"
 #include "semantics/registry.h"
 
 namespace Atoll::machine {
@@ -31,7 +31,7 @@ class Observer;
 
 namespace Atoll::engine {
 
-class AccessTeller;
+class AccessReporter;
 struct DualHalf;
 struct MatrixOperation;
 struct MicroOp;
@@ -43,10 +43,10 @@ using machine::Wave;
 using Handler = void (*)(Wave& wave, const MicroOp* op, Run& run);
 
 /// Tells what a memory instruction is about to access, in a machine that is observed (observation.h).
-using Accesses = void (*)(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller& teller);
+using Accesses = void (*)(const Wave& wave, const MicroOp& op, const Run& run, AccessReporter& reporter);
 
 /// Where a MicroOp came from; what the quick handlers need of it is in the MicroOp itself.
-struct Origin {
+struct OpMetadata {
   uint64_t pc = 0;
   isa::Instruction instruction;
   std::optional<semantics::DppMove> dpp{};                      ///< of an instruction that has one
@@ -111,7 +111,7 @@ struct MemoryOp {
 
 struct alignas(64) MicroOp {
   Handler handler;
-  const Origin* origin;
+  const OpMetadata* origin;
  uint8_t slots : 4;           ///< that it spans: the next instruction is this many MicroOps on
   uint8_t broadcasts : 4;     ///< how many scalars are to be spread over temporary rows first: ...
   uint8_t broadcast[2];       ///< ... from these registers ...
@@ -128,9 +128,9 @@ struct alignas(64) MicroOp {
 };
 static_assert(sizeof(MicroOp) == 64);
 
-/// One of the two halves of a dual instruction (dual.cpp): a chain of its own, which ends after it.
+/// One of the two halves of a dual instruction (vopd.cpp): a chain of its own, which ends after it.
 struct DualHalf {
-  Origin origin;
+  OpMetadata origin;
   MicroOp chain[2];
 };
 
@@ -161,17 +161,17 @@ struct alignas(64) Run {
   /// (compiler/lowering/region.h).
   uint8_t chunk = no_chunk;
   /// Which waves may follow in translated code when this one has ended; null: none.
-  machine::WaveSeries* series = nullptr;
+  machine::WaveBatch* series = nullptr;
   CodeCache* code = nullptr;
   GlobalWaveSync* sync = nullptr;
   machine::Observer* observer = nullptr;  ///< of a machine that has one
   /// Of the compiled engine: instructions that this thread interpreted and has not told the places where it began
   /// (compiled/entry_table.h); each counts for those with the same hash. Kept from one run to the next.
   std::array<uint32_t, 8> hotness{};
-  // Of translated code in a machine that is observed (compiled/odd_access.h).
-  KnownOrdinary ordinary;
-  std::vector<OddAccess> odd_accesses;
-  bool has_odd_accesses = false;                     ///< as translated code sees that there are some
+  // Of translated code in a machine that is observed (compiled/filtered_access.h).
+  PassedFilter ordinary;
+  std::vector<FilteredAccess> filtered_accesses;
+  bool has_filtered_accesses = false;                ///< as translated code sees that there are some
   LoadRecords* loads = nullptr;                      ///< of translated code that records its loads, else null
   machine::UndefinedRegisters* undefined = nullptr;  ///< of the wave, if somebody follows it, ...
   machine::UndefinedRegisters nothing_undefined;     ///< ... and else this, of which nobody sets a bit

@@ -12,32 +12,32 @@ namespace {
 using semantics::MemoryAccess;
 
 /// What is told before an instruction.
-struct Told {
-  bool path = false, instruction = false, accesses = false, settles_loads = false;
+struct Reported {
+  bool path = false, instruction = false, accesses = false, overrides_loaded_values = false;
 };
 
 /// Of an instruction, if it has not been told already: translated code tells of a block as it begins, and may leave the
 /// rest of it to the interpreter.
-void tell_step(Wave& wave, const Origin& origin, const Run& run) {
+void report_step(Wave& wave, const OpMetadata& origin, const Run& run) {
   const uint64_t next = origin.pc + origin.instruction.size;
-  if (origin.pc >= wave.told.from && origin.pc < wave.told.until) {
-    wave.told.from = next;
+  if (origin.pc >= wave.reported.from && origin.pc < wave.reported.until) {
+    wave.reported.from = next;
     return;
   }
   const bool has_banks = origin.instruction.generation >= target::Generation::gfx12_5;
-  tell_path(wave, run, {.begin = origin.pc, .end = next, .banks = has_banks ? vgpr_banks(wave) : uint8_t{0}});
-  wave.told.from = next;
+  report_path(wave, run, {.begin = origin.pc, .end = next, .banks = has_banks ? vgpr_banks(wave) : uint8_t{0}});
+  wave.reported.from = next;
 }
 
-template <Told told>
+template <Reported reported>
 void observed(Wave& wave, const MicroOp* op, Run& run) {
-  const Origin& origin = *op->origin;
-  if constexpr (told.path) tell_step(wave, origin, run);
-  if constexpr (told.settles_loads) run.observer->settle_loads(wave, origin.instruction);
-  if constexpr (told.instruction) run.observer->instruction(wave, origin.pc, origin.instruction);
-  if constexpr (told.accesses) {
-    AccessTeller teller(*run.observer, wave, origin);
-    origin.accesses(wave, *op, run, teller);
+  const OpMetadata& origin = *op->origin;
+  if constexpr (reported.path) report_step(wave, origin, run);
+  if constexpr (reported.overrides_loaded_values) run.observer->override_loaded_values(wave, origin.instruction);
+  if constexpr (reported.instruction) run.observer->instruction(wave, origin.pc, origin.instruction);
+  if constexpr (reported.accesses) {
+    AccessReporter reporter(*run.observer, wave, origin);
+    origin.accesses(wave, *op, run, reporter);
   }
   [[clang::musttail]] return origin.observed(wave, op, run);
 }
@@ -52,15 +52,15 @@ AccessDirection direction_of(const isa::Instruction& instruction) {
   return {.reads = is_atomic || !writes, .writes = writes, .is_atomic = is_atomic};
 }
 
-AccessTeller::AccessTeller(machine::Observer& observer, const Wave& wave, const Origin& origin)
+AccessReporter::AccessReporter(machine::Observer& observer, const Wave& wave, const OpMetadata& origin)
     : observer_(observer), wave_(wave), origin_(origin) {
   const AccessDirection direction = direction_of(origin.instruction);
   set_direction(direction.reads, direction.writes, direction.is_atomic);
   is_scalar_ = origin.instruction.encoding == isa::Encoding::smem;
 }
 
-void AccessTeller::tell(machine::Space space, const uint64_t* addresses, uint64_t lanes, unsigned bytes, bool reads,
-                        bool writes) {
+void AccessReporter::report(machine::Space space, const uint64_t* addresses, uint64_t lanes, unsigned bytes, bool reads,
+                            bool writes) {
   if (lanes == 0 || bytes == 0) return;
   observer_.access(wave_, {.instruction = origin_.instruction,
                            .pc = origin_.pc,
@@ -76,18 +76,18 @@ void AccessTeller::tell(machine::Space space, const uint64_t* addresses, uint64_
                            .pattern = access_pattern(addresses, lanes, bytes)});
 }
 
-void AccessTeller::tell_offsets(machine::Space space, const uint32_t* offsets, uint64_t lanes, unsigned bytes,
-                                bool reads, bool writes) {
+void AccessReporter::report_offsets(machine::Space space, const uint32_t* offsets, uint64_t lanes, unsigned bytes,
+                                    bool reads, bool writes) {
   LaneAddresses addresses;
   for (unsigned lane = 0; lane < semantics::wave_lanes; ++lane) addresses.of[lane] = offsets[lane];
-  tell(space, addresses.of, lanes, bytes, reads, writes);
+  report(space, addresses.of, lanes, bytes, reads, writes);
 }
 
-void AccessTeller::scalar(uint64_t address, unsigned bytes, unsigned granule) {
+void AccessReporter::scalar(uint64_t address, unsigned bytes, unsigned granule) {
   LaneAddresses addresses;
   addresses.of[0] = address & ~uint64_t{granule - 1};
   drops_bits_ = addresses.of[0] != address;
-  tell(machine::Space::global, addresses.of, 1, bytes, reads_, writes_);
+  report(machine::Space::global, addresses.of, 1, bytes, reads_, writes_);
 }
 
 bool synchronises(const isa::Instruction& instruction) {
@@ -103,29 +103,31 @@ bool synchronises(const isa::Instruction& instruction) {
   }
 }
 
-Handler observe(Origin& origin, Handler handler, const machine::Watched& watched) {
-  const Told told{
+Handler observe(OpMetadata& origin, Handler handler, const machine::EventMask& watched) {
+  const Reported reported{
       .path = watched.paths,
-      .instruction = watched.instructions || watched.definedness ||
+      .instruction = watched.instructions || watched.undefined_values ||
                      (watched.synchronisation && synchronises(origin.instruction)) ||
                      (watched.whole_waves && isa::works_on_whole_waves(origin.instruction)),
-      .accesses = (watched.accesses || watched.odd_accesses || watched.definedness || watched.paths) &&
+      .accesses = (watched.accesses || watched.filtered_accesses || watched.undefined_values || watched.paths) &&
                   origin.accesses != nullptr,
-      .settles_loads = watched.loads,
+      .overrides_loaded_values = watched.loads,
   };
-  if (!told.path && !told.instruction && !told.accesses && !told.settles_loads) return handler;
+  if (!reported.path && !reported.instruction && !reported.accesses && !reported.overrides_loaded_values)
+    return handler;
   origin.observed = handler;
   const auto choose = [&]<bool path>() -> Handler {
     // Who changes what is loaded is told of all instructions.
-    if (told.settles_loads) {
-      return told.accesses ? observed<Told{path, true, true, true}> : observed<Told{path, true, false, true}>;
+    if (reported.overrides_loaded_values) {
+      return reported.accesses ? observed<Reported{path, true, true, true}>
+                               : observed<Reported{path, true, false, true}>;
     }
-    if (told.accesses) {
-      return told.instruction ? observed<Told{path, true, true}> : observed<Told{path, false, true}>;
+    if (reported.accesses) {
+      return reported.instruction ? observed<Reported{path, true, true}> : observed<Reported{path, false, true}>;
     }
-    return told.instruction ? observed<Told{path, true, false}> : observed<Told{path, false, false}>;
+    return reported.instruction ? observed<Reported{path, true, false}> : observed<Reported{path, false, false}>;
   };
-  return told.path ? choose.operator()<true>() : choose.operator()<false>();
+  return reported.path ? choose.operator()<true>() : choose.operator()<false>();
 }
 
 }  // namespace Atoll::engine

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "engine/interpreter/micro_op.h"
-#include "engine/memory/lane_memory.h"
+#include "engine/memory/gather_scatter.h"
 #include "machine/observer.h"
 
 namespace Atoll::engine {
@@ -21,25 +21,25 @@ struct AccessDirection {
 AccessDirection direction_of(const isa::Instruction& instruction);
 
 /// What a memory instruction tells of its accesses.
-class AccessTeller {
+class AccessReporter {
  public:
-  AccessTeller(machine::Observer& observer, const Wave& wave, const Origin& origin);
+  AccessReporter(machine::Observer& observer, const Wave& wave, const OpMetadata& origin);
 
   void global(const LaneAddresses& addresses, uint64_t lanes, unsigned bytes) {
-    tell(machine::Space::global, addresses.of, lanes, bytes, reads_, writes_);
+    report(machine::Space::global, addresses.of, lanes, bytes, reads_, writes_);
   }
   /// Offsets in LDS, or private addresses.
   void lds(const uint32_t* offsets, uint64_t lanes, unsigned bytes) {
-    tell_offsets(machine::Space::lds, offsets, lanes, bytes, reads_, writes_);
+    report_offsets(machine::Space::lds, offsets, lanes, bytes, reads_, writes_);
   }
   void scratch(const uint32_t* offsets, uint64_t lanes, unsigned bytes) {
-    tell_offsets(machine::Space::scratch, offsets, lanes, bytes, reads_, writes_);
+    report_offsets(machine::Space::scratch, offsets, lanes, bytes, reads_, writes_);
   }
   /// Of the wave as a whole, by scalar memory. `granule`: what addresses are rounded down to.
   void scalar(uint64_t address, unsigned bytes, unsigned granule);
   /// The side in LDS of a copy between memory and LDS, whose other side is told by global() or scratch().
   void lds_side(const uint32_t* offsets, uint64_t lanes, unsigned bytes, bool writes) {
-    tell_offsets(machine::Space::lds, offsets, lanes, bytes, !writes, writes);
+    report_offsets(machine::Space::lds, offsets, lanes, bytes, !writes, writes);
   }
   /// Where semantics' table of memory accesses does not say it.
   void set_direction(bool reads, bool writes, bool is_atomic = false) {
@@ -49,25 +49,26 @@ class AccessTeller {
   }
 
  private:
-  void tell(machine::Space space, const uint64_t* addresses, uint64_t lanes, unsigned bytes, bool reads, bool writes);
-  void tell_offsets(machine::Space space, const uint32_t* offsets, uint64_t lanes, unsigned bytes, bool reads,
-                    bool writes);
+  void report(machine::Space space, const uint64_t* addresses, uint64_t lanes, unsigned bytes, bool reads, bool writes);
+  void report_offsets(machine::Space space, const uint32_t* offsets, uint64_t lanes, unsigned bytes, bool reads,
+                      bool writes);
 
   machine::Observer& observer_;
   const Wave& wave_;
-  const Origin& origin_;
+  const OpMetadata& origin_;
   bool reads_ = false, writes_ = false, is_atomic_ = false, is_scalar_ = false, drops_bits_ = false;
 };
 
 /// Tells of a wave's path that it is about to execute `code`.
-inline void tell_path(Wave& wave, const Run& run, const machine::StraightCode& code) {
-  wave.told = {.from = code.begin, .until = code.end, .number = run.observer->path_after(wave, wave.told.number, code)};
+inline void report_path(Wave& wave, const Run& run, const machine::InstructionRange& code) {
+  wave.reported = {
+      .from = code.begin, .until = code.end, .number = run.observer->on_basic_block(wave, wave.reported.number, code)};
 }
 
 /// Whether an instruction waits for counters, controls caches, or is a barrier of waves.
 bool synchronises(const isa::Instruction& instruction);
 
 /// The handler of an instruction that is observed, whose own is `handler`; that itself when nobody wants to know of it.
-Handler observe(Origin& origin, Handler handler, const machine::Watched& watched);
+Handler observe(OpMetadata& origin, Handler handler, const machine::EventMask& watched);
 
 }  // namespace Atoll::engine

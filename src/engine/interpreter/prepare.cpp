@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "engine/interpreter/deep_matrix.h"
 #include "engine/interpreter/global_wave_sync.h"
+#include "engine/interpreter/wmma_gfx12_5.h"
 #include "engine/memory/async_copies.h"
-#include "engine/memory/lane_memory.h"
+#include "engine/memory/gather_scatter.h"
 #include "engine/memory/tensor_copies.h"
 #include "engine/memory/transposed_loads.h"
 #include "isa/table.h"
@@ -193,7 +193,7 @@ bool registers_exist(const isa::Instruction& instruction) {
   return true;
 }
 
-Handler prepare_op(Origin& origin, MicroOp& op, CodePage& page, CodeCache& cache) {
+Handler prepare_op(OpMetadata& origin, MicroOp& op, CodePage& page, CodeCache& cache) {
   if (!registers_exist(origin.instruction)) return no_such_register;
   Preparation preparation{origin, origin.instruction, op, page, cache};
   const Handler handler = prepare_family(preparation);

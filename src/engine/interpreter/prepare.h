@@ -13,7 +13,7 @@
 namespace Atoll::engine {
 
 struct Preparation {
-  Origin& origin;
+  OpMetadata& origin;
   const isa::Instruction& instruction;
   MicroOp& op;
   CodePage& page;
@@ -21,7 +21,7 @@ struct Preparation {
 };
 
 Handler prepare_control(Preparation& p);            // control.cpp: branches, barriers, traps, messages, waits
-Handler prepare_dual(Preparation& p);               // dual.cpp: VOPD
+Handler prepare_dual(Preparation& p);               // vopd.cpp: VOPD
 Handler prepare_fork_join(Preparation& p);          // fork_join.cpp: s_cbranch_*_fork, s_cbranch_join
 Handler prepare_hardware_register(Preparation& p);  // hardware_registers.cpp: s_getreg, s_setreg
 Handler prepare_image(Preparation& p);              // image.cpp: the other instructions of images
@@ -30,14 +30,14 @@ Handler prepare_register_index(Preparation& p);     // register_index.cpp: s_set
 Handler prepare_scalar(Preparation& p);             // scalar.cpp
 Handler prepare_scalar_memory(Preparation& p);      // scalar_memory.cpp
 
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 Handler prepare_vector(Preparation& p);          // vector.cpp
 Handler prepare_matrix(Preparation& p);          // matrix.cpp: MFMA, SMFMAC
-Handler prepare_lane_operation(Preparation& p);  // lane_operations.cpp: v_readlane and its like
+Handler prepare_lane_operation(Preparation& p);  // cross_lane.cpp: v_readlane and its like
 Handler prepare_flat_memory(Preparation& p);     // global_memory.cpp: FLAT, GLOBAL, SCRATCH
 Handler prepare_buffer(Preparation& p);          // buffer.cpp: MUBUF, MTBUF
 Handler prepare_lds(Preparation& p);             // lds.cpp: DS
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 
 /// The handler of an instruction that no family executes: a fault with its name.
 void not_implemented(Wave& wave, const MicroOp* op, Run& run);

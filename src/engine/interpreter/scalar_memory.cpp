@@ -10,9 +10,9 @@
 #include "engine/interpreter/scalar_offset.h"
 #include "engine/memory/buffer_resource.h"
 #include "engine/memory/float_atomics.h"
+#include "engine/memory/gather_scatter.h"
 #include "engine/memory/guest_access.h"
 #include "engine/memory/guest_bounds.h"
-#include "engine/memory/lane_memory.h"
 #include "isa/table.h"
 #include "machine/queue/signal.h"
 
@@ -160,7 +160,7 @@ void nothing(Wave&, const MicroOp&, Run&) {}
 
 /// What an observer is told. Dwords of a buffer past its end are not accessed.
 template <bool is_buffer>
-void accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller& teller) {
+void accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessReporter& reporter) {
   const MemoryOp& m = op.memory;
   const isa::Instruction& instruction = op.origin->instruction;
   const semantics::MemoryAccess& access = semantics::memory_access(instruction);
@@ -178,11 +178,11 @@ void accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller&
     const uint64_t inside = from < size ? size - from : 0;
     if (inside < bytes) bytes = is_small || is_atomic ? 0 : inside / 4 * 4;
   }
-  teller.scalar(base + offset, static_cast<unsigned>(bytes), granule);
+  reporter.scalar(base + offset, static_cast<unsigned>(bytes), granule);
 }
 
-void scratch_accesses(const Wave& wave, const MicroOp& op, const Run&, AccessTeller& teller) {
-  teller.scalar(scratch_address(wave, op.memory), op.origin->instruction.operands[0].words * 4u, 4);
+void scratch_accesses(const Wave& wave, const MicroOp& op, const Run&, AccessReporter& reporter) {
+  reporter.scalar(scratch_address(wave, op.memory), op.origin->instruction.operands[0].words * 4u, 4);
 }
 
 template <template <unsigned> typename Make>

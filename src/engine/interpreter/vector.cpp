@@ -2,8 +2,8 @@
 //
 // Sources become rows: VGPRs are rows already, constants have rows of their own since the instruction was prepared,
 // and scalars are spread over temporary rows when it runs. The plain case, with no modifier on any operand, is a
-// handler made for the number of sources, and so are neg and abs, which compilers use a lot; modified.cpp does the
-// rest.
+// handler made for the number of sources, and so are neg and abs, which compilers use a lot; vector_modifiers.cpp does
+// the rest.
 #include "engine/interpreter/vector.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 #include "semantics/scalar/scalar_float.h"
 
 namespace Atoll::engine {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 namespace {
 
@@ -173,5 +173,5 @@ Handler prepare_vector(Preparation& p) {
   }
 }
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::engine

@@ -28,11 +28,11 @@ isa::Instruction half_of(const isa::Instruction& dual, bool second);
 /// Whether an operand or the result is changed on its way: modifiers, SDWA, DPP, op_sel, clamp, omod.
 bool is_modified(const isa::Instruction& instruction, const semantics::VectorShape& shape);
 
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 /// The handler for instructions that are modified, or have operands of a kind that the plain handlers lack.
 Handler prepare_modified(Preparation& p, const VectorOperands& operands, const semantics::VectorShape& shape,
                          bool writes_exec);
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 
 /// Resolves a source of `words` registers. False: an operand of a kind that has no row of its own (SCC and the like).
 bool set_source(Preparation& p, unsigned slot, const isa::Operand& operand, unsigned words);

@@ -9,9 +9,9 @@
 
 #include "engine/interpreter/observation.h"
 #include "engine/interpreter/vector.h"
+#include "engine/memory/gather_scatter.h"
 #include "engine/memory/guest_bounds.h"
 #include "engine/memory/lane_address.h"
-#include "engine/memory/lane_memory.h"
 #include "isa/element_type.h"
 
 namespace Atoll::engine {
@@ -49,7 +49,7 @@ void copy(Wave& wave, const MicroOp& op, Run& run) {
 
 /// What an observer is told: both sides.
 template <bool loads>
-void copy_accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller& teller) {
+void copy_accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessReporter& reporter) {
   const MemoryOp& m = op.memory;
   const Row* rows = rows_at(run, RowBase::vgpr, m.address);
   const Row& lds_row = *rows_at(run, RowBase::vgpr, m.data);
@@ -59,9 +59,9 @@ void copy_accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTe
     addresses.of[lane] = lane_address(wave, m, rows, lane);
     offsets[lane] = lds_row[lane] + static_cast<uint32_t>(m.offset);
   });
-  teller.set_direction(loads, !loads);
-  teller.global(addresses, wave.exec(), m.result);
-  teller.lds_side(offsets, wave.exec(), m.result, loads);
+  reporter.set_direction(loads, !loads);
+  reporter.global(addresses, wave.exec(), m.result);
+  reporter.lds_side(offsets, wave.exec(), m.result, loads);
 }
 
 void nothing(Wave&, const MicroOp&, Run&) {}
@@ -106,13 +106,13 @@ void arrive(Wave& wave, const MicroOp& op, Run& run) {
   });
 }
 
-void arrival_accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller& teller) {
+void arrival_accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessReporter& reporter) {
   const Row& row = *rows_at(run, RowBase::vgpr, op.memory.address);
   uint32_t offsets[semantics::wave_lanes]{};
   for_each_lane(wave.exec(),
                 [&](unsigned lane) { offsets[lane] = row[lane] + static_cast<uint32_t>(op.memory.offset); });
-  teller.set_direction(true, true, true);
-  teller.lds(offsets, wave.exec(), 8);
+  reporter.set_direction(true, true, true);
+  reporter.lds(offsets, wave.exec(), 8);
 }
 
 Handler prepare_arrival(Preparation& p) {

@@ -18,13 +18,13 @@
 #include "engine/memory/buffer_resource.h"
 #include "engine/memory/fine_grained_atomics.h"
 #include "engine/memory/float_atomics.h"
+#include "engine/memory/gather_scatter.h"
 #include "engine/memory/guest_bounds.h"
-#include "engine/memory/lane_memory.h"
 #include "isa/table.h"
 #include "semantics/memory/buffer_format.h"
 
 namespace Atoll::engine {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 namespace {
 
@@ -393,7 +393,7 @@ void nothing(Wave&, const MicroOp&, Run&) {}
 // --- What an observer is told ---------------------------------------------------------------------------------------
 
 /// Private addresses of what lies in the wave's scratch.
-void tell_scratch(AccessTeller& teller, const Wave& wave, const Places& places, uint64_t lanes, unsigned bytes) {
+void report_scratch(AccessReporter& reporter, const Wave& wave, const Places& places, uint64_t lanes, unsigned bytes) {
   const auto begin = reinterpret_cast<uint64_t>(wave.scratch);
   const uint64_t row = wave.wave_size * 4u, size = uint64_t{wave.scratch_bytes_per_lane} * wave.wave_size;
   alignas(64) uint32_t offsets[wave_lanes]{};
@@ -402,21 +402,21 @@ void tell_scratch(AccessTeller& teller, const Wave& wave, const Places& places, 
     const uint64_t offset = distance < size ? distance / row * 4 + distance % 4 : distance / wave.wave_size;
     offsets[lane] = static_cast<uint32_t>(std::min<uint64_t>(offset, UINT32_MAX));
   });
-  teller.scratch(offsets, lanes, bytes);
+  reporter.scratch(offsets, lanes, bytes);
 }
 
-void tell_places(AccessTeller& teller, const Wave& wave, const BufferResource& resource, const Places& places,
-                 unsigned bytes) {
+void report_places(AccessReporter& reporter, const Wave& wave, const BufferResource& resource, const Places& places,
+                   unsigned bytes) {
   const uint64_t exec = wave.exec();
   if (resource.swizzled && resource.add_thread_id && wave.scratch != nullptr) {
-    return tell_scratch(teller, wave, places, exec, bytes);
+    return report_scratch(reporter, wave, places, exec, bytes);
   }
   if (!places.swizzled) {
-    teller.global(places.addresses, exec & places.inside, bytes);
+    reporter.global(places.addresses, exec & places.inside, bytes);
     uint64_t cut[4]{};  // by the number of dwords that are inside
     for_each_lane(exec & ~places.inside,
                   [&](unsigned lane) { cut[places.words_inside[lane] & 3] |= uint64_t{1} << lane; });
-    for (unsigned words = 1; words < 4; ++words) teller.global(places.addresses, cut[words], words * 4);
+    for (unsigned words = 1; words < 4; ++words) reporter.global(places.addresses, cut[words], words * 4);
     return;
   }
   // Byte by byte where an element may be cut anywhere.
@@ -429,11 +429,11 @@ void tell_places(AccessTeller& teller, const Wave& wave, const BufferResource& r
       lanes |= uint64_t{1} << lane;
       addresses.of[lane] = places.byte(lane, at);
     });
-    teller.global(addresses, lanes, piece);
+    reporter.global(addresses, lanes, piece);
   }
 }
 
-void accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller& teller) {
+void accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessReporter& reporter) {
   if (wave.exec() == 0) return;
   const MemoryOp& m = op.memory;
   const isa::Instruction& instruction = op.origin->instruction;
@@ -448,13 +448,13 @@ void accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller&
   if (access.kind == MemoryAccess::Kind::store_from_lds) bytes = 4;
   Places places;
   find_places(wave, m, run, resource, bytes, places);
-  tell_places(teller, wave, resource, places, bytes);
+  report_places(reporter, wave, resource, places, bytes);
   if (!instruction.lds && access.kind != MemoryAccess::Kind::store_from_lds) return;
   const bool stores = access.kind == MemoryAccess::Kind::store_from_lds;
   const unsigned in_lds = stores || access.components != 0 ? 4 : access.words() * 4;
   alignas(64) uint32_t offsets[wave_lanes];
   for (unsigned lane = 0; lane < wave_lanes; ++lane) offsets[lane] = address_in_lds(wave, m, lane, in_lds);
-  teller.lds_side(offsets, stores ? wave.exec() & places.inside : wave.exec(), in_lds, !stores);
+  reporter.lds_side(offsets, stores ? wave.exec() & places.inside : wave.exec(), in_lds, !stores);
 }
 
 }  // namespace
@@ -515,5 +515,5 @@ Handler prepare_buffer(Preparation& p) {
   }
 }
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::engine

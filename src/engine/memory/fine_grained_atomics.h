@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "engine/interpreter/micro_op.h"
-#include "engine/memory/lane_memory.h"
+#include "engine/memory/gather_scatter.h"
 #include "machine/memory/memory_grain.h"
 #include "memory_model/generation.h"
 #include "semantics/memory/atomic.h"

@@ -17,13 +17,13 @@
 #include "engine/interpreter/vector.h"
 #include "engine/memory/fine_grained_atomics.h"
 #include "engine/memory/float_atomics.h"
+#include "engine/memory/gather_scatter.h"
 #include "engine/memory/guest_bounds.h"
-#include "engine/memory/lane_memory.h"
 #include "engine/memory/lane_scratch.h"
 #include "machine/memory/memory.h"
 
 namespace Atoll::engine {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 namespace {
 
@@ -381,10 +381,10 @@ void global_load_transposed(Wave& wave, const MicroOp& op, Run& run) {
 
 /// What an observer is told.
 template <bool scalar_base, unsigned element_bits>
-void transposed_accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller& teller) {
+void transposed_accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessReporter& reporter) {
   LaneAddresses addresses;
   global_addresses<scalar_base>(wave, op.memory, run, addresses);
-  teller.global(addresses, wave.exec(), element_bits);
+  reporter.global(addresses, wave.exec(), element_bits);
 }
 
 template <unsigned element_bits>
@@ -447,25 +447,25 @@ bool load_to_lds(Wave& wave, const MicroOp& op, Run& run) {
 // --- What an observer is told ---------------------------------------------------------------------------------------
 
 template <bool scalar_base>
-void global_accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller& teller) {
+void global_accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessReporter& reporter) {
   LaneAddresses addresses;
   global_addresses<scalar_base>(wave, op.memory, run, addresses);
-  teller.global(addresses, wave.exec(), semantics::memory_access(op.origin->instruction).bytes);
+  reporter.global(addresses, wave.exec(), semantics::memory_access(op.origin->instruction).bytes);
 }
 
-void accesses_by_lane(const Wave& wave, const MicroOp& op, const Run&, AccessTeller& teller) {
+void accesses_by_lane(const Wave& wave, const MicroOp& op, const Run&, AccessReporter& reporter) {
   LaneAddresses addresses;
   addresses_by_lane(wave, op.memory, addresses);
-  teller.global(addresses, wave.exec(), semantics::memory_access(op.origin->instruction).bytes);
+  reporter.global(addresses, wave.exec(), semantics::memory_access(op.origin->instruction).bytes);
 }
 
-void scratch_accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller& teller) {
+void scratch_accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessReporter& reporter) {
   alignas(64) uint32_t offsets[wave_lanes];
   scratch_offsets(wave, op.memory, run, offsets);
-  teller.scratch(offsets, wave.exec(), semantics::memory_access(op.origin->instruction).bytes);
+  reporter.scratch(offsets, wave.exec(), semantics::memory_access(op.origin->instruction).bytes);
 }
 
-void flat_accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller& teller) {
+void flat_accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessReporter& reporter) {
   const MemoryOp& m = op.memory;
   const unsigned bytes = semantics::memory_access(op.origin->instruction).bytes;
   LaneAddresses addresses;
@@ -482,13 +482,13 @@ void flat_accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTe
       offsets[lane] = lane_scratch(wave, addresses.of[lane]).offset;
     });
   }
-  teller.global(addresses, lanes & ~shared & ~scratch, bytes);
-  teller.lds(offsets, shared, bytes);
-  teller.scratch(offsets, scratch, bytes);
+  reporter.global(addresses, lanes & ~shared & ~scratch, bytes);
+  reporter.lds(offsets, shared, bytes);
+  reporter.scratch(offsets, scratch, bytes);
 }
 
 template <bool scratch, bool scalar_base>
-void block_accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller& teller) {
+void block_accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessReporter& reporter) {
   LaneAddresses addresses;
   alignas(64) uint32_t offsets[wave_lanes];
   if constexpr (scratch) {
@@ -508,27 +508,27 @@ void block_accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessT
       }
     }
     if constexpr (scratch) {
-      teller.scratch(offsets, wave.exec(), 4);
+      reporter.scratch(offsets, wave.exec(), 4);
     } else {
-      teller.global(addresses, wave.exec(), 4);
+      reporter.global(addresses, wave.exec(), 4);
     }
   }
 }
 
 /// A load into LDS: both sides.
 template <bool scratch, bool scalar_base>
-void load_to_lds_accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller& teller) {
+void load_to_lds_accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessReporter& reporter) {
   if constexpr (scratch) {
-    scratch_accesses(wave, op, run, teller);
+    scratch_accesses(wave, op, run, reporter);
   } else {
-    global_accesses<scalar_base>(wave, op, run, teller);
+    global_accesses<scalar_base>(wave, op, run, reporter);
   }
   const unsigned words = semantics::memory_access(op.origin->instruction).words();
   alignas(64) uint32_t offsets[wave_lanes];
   for (unsigned lane = 0; lane < wave_lanes; ++lane) {
     offsets[lane] = static_cast<uint32_t>(address_in_lds(wave, lane, op.memory.offset, words));
   }
-  teller.lds_side(offsets, wave.exec(), words * 4, true);
+  reporter.lds_side(offsets, wave.exec(), words * 4, true);
 }
 
 Handler choose_load_to_lds(Preparation& p, bool is_scratch, bool scalar_base) {
@@ -636,5 +636,5 @@ Handler prepare_flat_memory(Preparation& p) {
   }
 }
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::engine

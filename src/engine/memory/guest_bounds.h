@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "engine/memory/lane_memory.h"
+#include "engine/memory/gather_scatter.h"
 #include "machine/report/fault_guard.h"
 #include "machine/wave/wave.h"
 

@@ -9,13 +9,13 @@
 #include "engine/interpreter/observation.h"
 #include "engine/interpreter/prepare.h"
 #include "engine/interpreter/vector.h"
-#include "engine/memory/lane_memory.h"
+#include "engine/memory/gather_scatter.h"
 #include "engine/memory/lds_limit.h"
 #include "semantics/image/ray_tracing.h"
 #include "semantics/lanes/lane_movement.h"
 
 namespace Atoll::engine {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 namespace {
 
@@ -286,53 +286,53 @@ void nothing(Wave&, const MicroOp&, Run&) {}
 // --- What an observer is told ---------------------------------------------------------------------------------------
 
 /// Loads, stores and atomics.
-void accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller& teller) {
+void accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessReporter& reporter) {
   const MemoryOp& m = op.memory;
   const isa::Instruction& instruction = op.origin->instruction;
   const MemoryAccess& access = semantics::memory_access(instruction);
-  const auto tell = [&](uint32_t offset) {
+  const auto report = [&](uint32_t offset) {
     Offsets offsets;
     if (access.by_lane) {
       lane_offsets(wave, offset, offsets);
     } else {
       vgpr_offsets(m, run, offset, offsets);
     }
-    teller.lds(offsets.of, wave.exec(), access.bytes);
+    reporter.lds(offsets.of, wave.exec(), access.bytes);
   };
-  if (access.elements == 1) return tell(static_cast<uint32_t>(m.offset));
-  tell(static_cast<uint32_t>(instruction.offset) * access.offset_unit);
-  tell(instruction.offset1 * uint32_t{access.offset_unit});
+  if (access.elements == 1) return report(static_cast<uint32_t>(m.offset));
+  report(static_cast<uint32_t>(instruction.offset) * access.offset_unit);
+  report(instruction.offset1 * uint32_t{access.offset_unit});
 }
 
 /// Atomics whose data are in LDS.
-void accesses_from_lds(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller& teller) {
+void accesses_from_lds(const Wave& wave, const MicroOp& op, const Run& run, AccessReporter& reporter) {
   const unsigned bytes = semantics::memory_access(op.origin->instruction).bytes;
   Offsets offsets, sources;
   two_offsets(op, run, offsets, sources);
-  teller.lds_side(sources.of, wave.exec(), bytes, false);
-  teller.lds(offsets.of, wave.exec(), bytes);
+  reporter.lds_side(sources.of, wave.exec(), bytes, false);
+  reporter.lds(offsets.of, wave.exec(), bytes);
 }
 
-void conditional_exchange_accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller& teller) {
+void conditional_exchange_accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessReporter& reporter) {
   Offsets offsets;
   vgpr_offsets(op.memory, run, static_cast<uint32_t>(op.memory.offset), offsets);
   for (uint32_t& offset : offsets.of) offset &= 0xFFF8;
-  teller.lds(offsets.of, wave.exec(), 8);
+  reporter.lds(offsets.of, wave.exec(), 8);
 }
 
 /// ds_append, ds_consume: one word for the wave, as of its first lane.
-void count_accesses(const Wave& wave, const MicroOp& op, const Run&, AccessTeller& teller) {
+void count_accesses(const Wave& wave, const MicroOp& op, const Run&, AccessReporter& reporter) {
   Offsets offsets;
   for (uint32_t& offset : offsets.of) {
     offset = (wave.scalar[isa::scalar::m0] & 0xFFFF) + static_cast<uint32_t>(op.memory.offset);
   }
-  teller.lds(offsets.of, wave.exec() & -wave.exec(), 4);
+  reporter.lds(offsets.of, wave.exec() & -wave.exec(), 4);
 }
 
-void transposed_accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller& teller) {
+void transposed_accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessReporter& reporter) {
   Offsets offsets;
   vgpr_offsets(op.memory, run, static_cast<uint32_t>(op.memory.offset), offsets);
-  teller.lds(offsets.of, wave.exec(), op.origin->instruction.dst().words * 4u);
+  reporter.lds(offsets.of, wave.exec(), op.origin->instruction.dst().words * 4u);
 }
 
 // --- Preparation ----------------------------------------------------------------------------------------------------
@@ -469,5 +469,5 @@ Handler prepare_lds(Preparation& p) {
   }
 }
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::engine

@@ -29,7 +29,7 @@ namespace Atoll::engine {
 
 namespace {
 
-constexpr unsigned most_dimensions = 5;
+constexpr unsigned max_dimensions = 5;
 
 /// A descriptor, in elements unless something else is said.
 struct Tensor {
@@ -41,9 +41,9 @@ struct Tensor {
   uint64_t lds_increment = 0, address_increment = 0;  ///< ... and how far apart they are
   uint64_t address = 0;
   uint32_t lds_address = 0, element_bytes = 1;
-  uint32_t pad_interval = 0, pad_amount = 0;             ///< dwords
-  std::array<uint32_t, most_dimensions> tile{}, size{};  ///< the first is the one whose elements are neighbours
-  std::array<uint64_t, most_dimensions> stride{};        ///< of the first, 1
+  uint32_t pad_interval = 0, pad_amount = 0;            ///< dwords
+  std::array<uint32_t, max_dimensions> tile{}, size{};  ///< the first is the one whose elements are neighbours
+  std::array<uint64_t, max_dimensions> stride{};        ///< of the first, 1
 };
 
 /// `count` bits of a group, from `first` on.
@@ -130,25 +130,25 @@ uint64_t place_in_lds(const Tensor& tensor, uint64_t number, bool loads) {
 template <typename Visit>
 void for_each_element(const Wave& wave, const Tensor& tensor, bool loads, const Visit& visit) {
   const machine::WorkGroup& group = *wave.work_group;
-  std::array<uint32_t, most_dimensions> extent{};
-  for (unsigned d = 0; d < most_dimensions; ++d) extent[d] = std::max(tensor.tile[d], d == 0 ? 0u : 1u);
+  std::array<uint32_t, max_dimensions> extent{};
+  for (unsigned d = 0; d < max_dimensions; ++d) extent[d] = std::max(tensor.tile[d], d == 0 ? 0u : 1u);
   if (tensor.gathers) extent[1] = tensor.tile[1];
   uint64_t count = 1;
   for (const uint32_t each : extent) count *= each;
-  std::array<uint32_t, most_dimensions> at{};
+  std::array<uint32_t, max_dimensions> at{};
   for (uint64_t number = 0; number < count; ++number) {
     const uint64_t lds = place_in_lds(tensor, number, loads);
     if (lds + tensor.element_bytes > group.lds_bytes) return;  // nor is any after it
     bool inside = true;
     uint64_t offset = 0;
-    for (unsigned d = 0; d < most_dimensions; ++d) {
+    for (unsigned d = 0; d < max_dimensions; ++d) {
       const uint64_t place = d == 1 && tensor.gathers ? tensor.rows[at[d]] : at[d];
       inside &= tensor.tile[d] == 0 || place < tensor.size[d];
       offset += place * tensor.stride[d];
     }
     const uint64_t address = tensor.address + offset * tensor.element_bytes;
     visit(lds, address, inside);
-    for (unsigned d = 0; d < most_dimensions && ++at[d] == extent[d]; ++d) at[d] = 0;
+    for (unsigned d = 0; d < max_dimensions && ++at[d] == extent[d]; ++d) at[d] = 0;
   }
 }
 
@@ -206,18 +206,18 @@ bool copy(Wave& wave, const MicroOp& op, Run&) {
 
 /// What an observer is told: both sides, of as many elements at a time as a wave has lanes; and the barrier.
 template <bool loads>
-void copy_accesses(const Wave& wave, const MicroOp& op, const Run&, AccessTeller& teller) {
+void copy_accesses(const Wave& wave, const MicroOp& op, const Run&, AccessReporter& reporter) {
   const Tensor tensor = tensor_of(wave, op.origin->instruction);
   if (!is_copied(tensor) || tensor.unknown != nullptr) return;
-  teller.set_direction(loads, !loads);
+  reporter.set_direction(loads, !loads);
   constexpr unsigned at_a_time = 32;
   LaneAddresses addresses{};
   uint32_t offsets[semantics::wave_lanes]{};
   uint64_t in_lds = 0, in_memory = 0;
   unsigned lane = 0;
-  const auto tell = [&] {
-    if (in_memory != 0) teller.global(addresses, in_memory, tensor.element_bytes);
-    if (in_lds != 0) teller.lds_side(offsets, in_lds, tensor.element_bytes, loads);
+  const auto report = [&] {
+    if (in_memory != 0) reporter.global(addresses, in_memory, tensor.element_bytes);
+    if (in_lds != 0) reporter.lds_side(offsets, in_lds, tensor.element_bytes, loads);
     in_lds = in_memory = lane = 0;
   };
   for_each_tile(tensor, [&](const Tensor& tile) {
@@ -226,14 +226,14 @@ void copy_accesses(const Wave& wave, const MicroOp& op, const Run&, AccessTeller
       offsets[lane] = static_cast<uint32_t>(lds);
       if (loads || inside) in_lds |= uint64_t{1} << lane;
       if (inside) in_memory |= uint64_t{1} << lane;
-      if (++lane == at_a_time) tell();
+      if (++lane == at_a_time) report();
     });
   });
-  tell();
+  report();
   if (!tensor.has_barrier) return;
   offsets[0] = tensor.barrier_address;
-  teller.set_direction(true, true, true);
-  teller.lds(offsets, 1, 8);
+  reporter.set_direction(true, true, true);
+  reporter.lds(offsets, 1, 8);
 }
 
 }  // namespace

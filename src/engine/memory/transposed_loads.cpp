@@ -10,16 +10,16 @@
 
 #include "engine/interpreter/observation.h"
 #include "engine/interpreter/vector.h"
+#include "engine/memory/gather_scatter.h"
 #include "engine/memory/guest_bounds.h"
 #include "engine/memory/lane_address.h"
-#include "engine/memory/lane_memory.h"
 #include "isa/element_type.h"
 
 namespace Atoll::engine {
 
 namespace {
 
-constexpr unsigned lanes = 32, most_words = 4;
+constexpr unsigned lanes = 32, max_words = 4;
 
 /// The lane and the place in it of element `j` that lane `s` loads.
 struct Target {
@@ -33,7 +33,7 @@ constexpr Target target_of(unsigned s, unsigned j) {
   return {s / 8 % 2 * 16 + j, s / 16 * 8 + s % 8};
 }
 
-using Element = uint32_t[most_words];
+using Element = uint32_t[max_words];
 
 template <unsigned width, unsigned words>
 void transpose(const Element (&loaded)[lanes], Element (&transposed)[lanes]) {
@@ -84,18 +84,18 @@ void load(Wave& wave, const MicroOp& op, Run& run) {
 }
 
 /// What an observer is told.
-void accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessTeller& teller) {
+void accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessReporter& reporter) {
   const MemoryOp& m = op.memory;
   const unsigned bytes = op.origin->instruction.dst().words * 4u;
   const Row* rows = rows_at(run, RowBase::vgpr, m.address);
   if (op.origin->instruction.encoding == isa::Encoding::ds) {
     uint32_t offsets[semantics::wave_lanes]{};
     for_each_lane(wave.exec(), [&](unsigned lane) { offsets[lane] = rows[0][lane] + static_cast<uint32_t>(m.offset); });
-    return teller.lds(offsets, wave.exec(), bytes);
+    return reporter.lds(offsets, wave.exec(), bytes);
   }
   LaneAddresses addresses;
   for_each_lane(wave.exec(), [&](unsigned lane) { addresses.of[lane] = lane_address(wave, m, rows, lane); });
-  teller.global(addresses, wave.exec(), bytes);
+  reporter.global(addresses, wave.exec(), bytes);
 }
 
 /// By the bits of the elements that are transposed.

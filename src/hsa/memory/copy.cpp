@@ -127,7 +127,7 @@ bool move_bytes(void* to, const void* from, size_t size, std::string_view functi
   machine::install_fault_guard();
   machine::HostFault fault;
   if (machine::guarded(fault, [=] { std::memmove(to, from, size); })) {
-    tell_of_finished_copy(to, from, size, function);
+    report_finished_copy(to, from, size, function);
     return true;
   }
   report(function, {support::ErrorKind::memory_fault,
@@ -137,7 +137,7 @@ bool move_bytes(void* to, const void* from, size_t size, std::string_view functi
   return false;
 }
 
-void tell_of_copy(const void* to, const void* from, size_t size, std::string_view function) {
+void report_async_copy(const void* to, const void* from, size_t size, std::string_view function) {
   machine::Observer* const observer = memory_observer();
   if (observer == nullptr) return;
   observer->copying({.destination = reinterpret_cast<uint64_t>(to),
@@ -146,7 +146,7 @@ void tell_of_copy(const void* to, const void* from, size_t size, std::string_vie
                      .function = function});
 }
 
-void tell_of_finished_copy(const void* to, const void* from, size_t size, std::string_view function) {
+void report_finished_copy(const void* to, const void* from, size_t size, std::string_view function) {
   const Runtime* const runtime = Runtime::get();
   if (runtime == nullptr || runtime->checkers == nullptr) return;
   runtime->checkers->copied({.destination = reinterpret_cast<uint64_t>(to),
@@ -180,9 +180,9 @@ struct Rectangle {
            (size_t{offset.z} + z) * array.slice;
   }
   /// Of one row.
-  void tell(uint32_t y, uint32_t z) const {
-    tell_of_copy(at(destination, destination_offset, y, z), at(source, source_offset, y, z), range.x,
-                 "hsa_amd_memory_async_copy_rect");
+  void report(uint32_t y, uint32_t z) const {
+    report_async_copy(at(destination, destination_offset, y, z), at(source, source_offset, y, z), range.x,
+                      "hsa_amd_memory_async_copy_rect");
   }
   bool copy() const {
     for (uint32_t z = 0; z < range.z; ++z) {
@@ -236,7 +236,7 @@ hsa_status_t hsa_amd_memory_async_copy(void* dst, hsa_agent_t dst_agent, const v
   log().write(HSA_AMD_LOG_FLAG_SDMA, "copy of {} bytes from {} to {}", size, fmt::ptr(src), fmt::ptr(dst));
   // Nothing to copy leaves the signal alone, as in ROCr.
   if (size == 0) return HSA_STATUS_SUCCESS;
-  tell_of_copy(dst, src, size, "hsa_amd_memory_async_copy");
+  report_async_copy(dst, src, size, "hsa_amd_memory_async_copy");
   return Runtime::get()->copies.submit([=] { return move_bytes(dst, src, size, "hsa_amd_memory_async_copy"); },
                                        std::move(dependencies), completion, size <= copied_at_once);
 }
@@ -298,8 +298,8 @@ hsa_status_t hsa_amd_memory_async_copy_rect(const hsa_pitched_ptr_t* dst, const 
   const Rectangle rectangle{*dst, *src, *dst_offset, *src_offset, *range};
   const size_t bytes = size_t{range->x} * range->y * range->z;
   if (bytes == 0) return HSA_STATUS_SUCCESS;
-  rectangle.tell(0, 0);
-  if (range->y > 1 || range->z > 1) rectangle.tell(range->y - 1, range->z - 1);  // if these two are right, all are
+  rectangle.report(0, 0);
+  if (range->y > 1 || range->z > 1) rectangle.report(range->y - 1, range->z - 1);  // if these two are right, all are
   return Runtime::get()->copies.submit([=] { return rectangle.copy(); }, std::move(dependencies), completion,
                                        bytes <= copied_at_once);
 }

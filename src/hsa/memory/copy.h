@@ -55,10 +55,10 @@ class CopyEngine {
 };
 
 /// Tells whoever checks of a copy, or with null as `from` of a fill, that the program asks for; on its thread.
-void tell_of_copy(const void* to, const void* from, size_t size, std::string_view function);
+void report_async_copy(const void* to, const void* from, size_t size, std::string_view function);
 
 /// Tells of a copy, or a fill, that has been carried out.
-void tell_of_finished_copy(const void* to, const void* from, size_t size, std::string_view function);
+void report_finished_copy(const void* to, const void* from, size_t size, std::string_view function);
 
 /// Moves bytes between places that may not be there, as all addresses are the program's; false when they are not, with
 /// a report in the function's name.

@@ -330,7 +330,7 @@ hsa_status_t hsa_memory_assign_agent(void* ptr, hsa_agent_t agent, hsa_access_pe
 hsa_status_t hsa_memory_copy(void* dst, const void* src, size_t size) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   if (dst == nullptr || src == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  tell_of_copy(dst, src, size, "hsa_memory_copy");
+  report_async_copy(dst, src, size, "hsa_memory_copy");
   return move_bytes(dst, src, size, "hsa_memory_copy") ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ARGUMENT;
 }
 
@@ -338,7 +338,7 @@ hsa_status_t hsa_amd_memory_fill(void* ptr, uint32_t value, size_t count) {
   if (!is_initialized()) return HSA_STATUS_ERROR_NOT_INITIALIZED;
   if (ptr == nullptr || number(ptr) % sizeof(uint32_t) != 0) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   if (count <= SIZE_MAX / sizeof(uint32_t)) {
-    tell_of_copy(ptr, nullptr, count * sizeof(uint32_t), "hsa_amd_memory_fill");
+    report_async_copy(ptr, nullptr, count * sizeof(uint32_t), "hsa_amd_memory_fill");
   }
   const auto record = Runtime::get()->find_memory(ptr);
   if (!record || count > SIZE_MAX / sizeof(uint32_t) || !record->holds_range(number(ptr), count * sizeof(uint32_t))) {
@@ -347,7 +347,7 @@ hsa_status_t hsa_amd_memory_fill(void* ptr, uint32_t value, size_t count) {
   Atoll::machine::install_fault_guard();
   Atoll::machine::HostFault fault;  // what is mapped may be read-only
   const bool filled = Atoll::machine::guarded(fault, [=] { std::fill_n(static_cast<uint32_t*>(ptr), count, value); });
-  if (filled) tell_of_finished_copy(ptr, nullptr, count * sizeof(uint32_t), "hsa_amd_memory_fill");
+  if (filled) report_finished_copy(ptr, nullptr, count * sizeof(uint32_t), "hsa_amd_memory_fill");
   return filled ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ALLOCATION;
 }
 

@@ -203,9 +203,9 @@ void memory_goes(void* pointer, size_t size) {
 /// Has the library that stands for the kernel driver tell when memory is unmapped. False: the program runs without it.
 bool watch_unmapping() {
   using Told = std::atomic<void (*)(void*, size_t)>;
-  auto* const told = static_cast<Told*>(dlsym(RTLD_DEFAULT, "atoll_memory_goes"));
-  if (told != nullptr) told->store(memory_goes, std::memory_order_release);
-  return told != nullptr;
+  auto* const reported = static_cast<Told*>(dlsym(RTLD_DEFAULT, "atoll_memory_goes"));
+  if (reported != nullptr) reported->store(memory_goes, std::memory_order_release);
+  return reported != nullptr;
 }
 
 }  // namespace

@@ -302,7 +302,7 @@ Pool* pool_of_shared_memory(const std::string& name) {
   // Of a GPU that this process does not see (ROCR_VISIBLE_DEVICES): it counts as the same kind of its first one's.
   for (const auto& gpu : Runtime::get()->gpu_agents) {
     for (size_t i = 0; i < gpu->pools.size(); ++i) {
-      for (unsigned hidden = 0; hidden < target::most_gpus; ++hidden)
+      for (unsigned hidden = 0; hidden < target::max_gpus; ++hidden)
         if (name == name_of_pool(i, target::node_of(hidden))) return &gpu->pools[i];
     }
   }

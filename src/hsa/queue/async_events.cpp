@@ -15,7 +15,7 @@ AsyncEvents::~AsyncEvents() {
   for (const Handler& handler : new_handlers_) release(*handler.signal);
 }
 
-void AsyncEvents::tell() {
+void AsyncEvents::report() {
   has_news_ = true;
   changed_.notify();
 }
@@ -23,7 +23,7 @@ void AsyncEvents::tell() {
 void AsyncEvents::join() {
   stop();
   if (!thread_.joinable()) return;
-  tell();
+  report();
   thread_.join();
 }
 
@@ -32,7 +32,7 @@ void AsyncEvents::drain() {
   if (!thread_.joinable()) return;
   // A round that has begun may have looked at a signal before its condition held.
   const uint64_t wanted = rounds_begun_ + 1;
-  tell();
+  report();
   round_done_.wait_for(lock, std::chrono::seconds(1), [&] { return rounds_done_ >= wanted || stopping_; });
 }
 
@@ -47,7 +47,7 @@ hsa_status_t AsyncEvents::add(Signal& signal, hsa_signal_condition_t condition, 
   Handler& added = new_handlers_.emplace_back(&signal, condition, compare, handler, argument);
   retain(signal);
   added.watch.start(signal.abi, changed_);
-  tell();
+  report();
   return HSA_STATUS_SUCCESS;
 }
 
@@ -55,7 +55,7 @@ hsa_status_t AsyncEvents::call(void (*function)(void*), void* argument) {
   const std::scoped_lock lock(mutex_);
   start();
   calls_.push_back({function, argument});
-  tell();
+  report();
   return HSA_STATUS_SUCCESS;
 }
 

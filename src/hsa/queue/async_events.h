@@ -58,8 +58,8 @@ class AsyncEvents {
   using Handlers = std::list<Handler>;
   using Calls = std::list<Call>;
 
-  void start();  ///< with mutex_ held: makes the thread when there is none
-  void tell();   ///< the thread that there is something new
+  void start();   ///< with mutex_ held: makes the thread when there is none
+  void report();  ///< the thread that there is something new
   void loop();
   void run_satisfied();
 

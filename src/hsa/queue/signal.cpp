@@ -437,7 +437,7 @@ hsa_status_t hsa_signal_destroy(hsa_signal_t signal) {
   Signal* found = signal_of(signal);
   if (found == nullptr || found->is_doorbell()) return HSA_STATUS_ERROR_INVALID_SIGNAL;
   if (found->destroyed.exchange(true)) return HSA_STATUS_ERROR_INVALID_SIGNAL;
-  machine::tell_watchers(found->abi);  // a handler on it is done
+  machine::notify_watchers(found->abi);  // a handler on it is done
   release(*found);
   return HSA_STATUS_SUCCESS;
 }

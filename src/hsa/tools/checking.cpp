@@ -102,7 +102,7 @@ void listen_to_hip_calls() {
 }
 
 support::Result<std::unique_ptr<observe::Checkers>> make_checkers(const observe::Options& options) {
-  observe::Surroundings surroundings;
+  observe::CheckerContext surroundings;
   surroundings.known = known_memory;
   surroundings.program = command_line();
   listen_to_hip_calls();

@@ -97,10 +97,10 @@ bool AddressRange::divide(unsigned parts) {
   if (size_ == 0 || !std::has_single_bit(parts)) return false;
   const std::lock_guard guard(mutex_);
   const auto divide_free = [&](unsigned count) {
-    FreeRuns whole = std::exchange(edges_, {});
-    const std::vector<FreeRuns> before = std::exchange(free_, std::vector<FreeRuns>(count));
-    for (const FreeRuns& part : before) part.for_each([&](FreeRuns::Run run) { whole.add(run.address, run.bytes); });
-    whole.for_each([&](FreeRuns::Run run) { add_free(run.address, run.bytes); });
+    FreeList whole = std::exchange(edges_, {});
+    const std::vector<FreeList> before = std::exchange(free_, std::vector<FreeList>(count));
+    for (const FreeList& part : before) part.for_each([&](FreeList::Run run) { whole.add(run.address, run.bytes); });
+    whole.for_each([&](FreeList::Run run) { add_free(run.address, run.bytes); });
   };
   if (parts == free_.size()) return true;
   bool is_done = size_ / parts >= least_part;
@@ -140,7 +140,7 @@ std::optional<uint64_t> AddressRange::take(uint64_t bytes, uint64_t alignment, u
     return address;
   }
   const std::lock_guard guard(mutex_);
-  FreeRuns& free = free_[part < free_.size() ? part : 0];
+  FreeList& free = free_[part < free_.size() ? part : 0];
   const auto address = free.find_room(bytes, alignment);
   if (address) free.remove(*address, bytes);
   return address;

@@ -11,7 +11,7 @@
 // inaccessible, and of an address to which an offset of 32 bits is added, only the address needs to be looked at.
 //
 // With several GPUs the range is divided into parts, so that each GPU's own memory has one, and what it may touch is
-// told by bits of an address (memory_parts.h). Each part begins with an edge, as the range does.
+// told by bits of an address (address_partitions.h). Each part begins with an edge, as the range does.
 //
 // A process with few addresses (RLIMIT_AS) has no such range: memory then lies wherever the host has addresses, and
 // bounds() is everything. A child of fork() has the parent's range, with what is taken of it.
@@ -23,7 +23,7 @@
 #include <optional>
 #include <vector>
 
-#include "machine/memory/free_runs.h"
+#include "machine/memory/free_list.h"
 
 namespace Atoll::machine {
 
@@ -78,8 +78,8 @@ class AddressRange {
   uint64_t begin_ = 0, size_ = 0;  ///< without what is around it; 0: there is no range
   std::atomic<unsigned> parts_{1};
   std::mutex mutex_;            ///< of what follows
-  std::vector<FreeRuns> free_;  ///< by part
-  FreeRuns edges_;              ///< what is free and not given out, as it lies where a part begins
+  std::vector<FreeList> free_;  ///< by part
+  FreeList edges_;              ///< what is free and not given out, as it lies where a part begins
 };
 
 /// Whether something is mapped at all of the pages of [address, address + bytes), accessible or not.

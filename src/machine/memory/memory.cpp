@@ -66,27 +66,27 @@ Memory::~Memory() {
   for (const auto& [address, allocation] : allocations_) {
     if (!allocation.is_packed) give_back(allocation);
   }
-  for (const PackedPages& packed : packed_)
-    packed.for_each_block([](const PackedPages::Block& block) { unmap(block.address, mapped_size(block.bytes)); });
+  for (const Suballocator& packed : packed_)
+    packed.for_each_block([](const Suballocator::Block& block) { unmap(block.address, mapped_size(block.bytes)); });
 }
 
 /// Whether an allocation is one of those that share mappings: small ones do, once many have mappings of their own.
 bool Memory::packs(uint64_t size, uint64_t alignment) const {
-  if (size > PackedPages::largest || alignment > page_size()) return false;
+  if (size > Suballocator::largest || alignment > page_size()) return false;
   const std::lock_guard lock(mutex_);
   size_t others = allocations_.size();
-  for (const PackedPages& packed : packed_) others -= packed.count();
-  return others >= most_with_own_mappings();
+  for (const Suballocator& packed : packed_) others -= packed.count();
+  return others >= max_with_own_mappings();
 }
 
 std::optional<uint64_t> Memory::take_packed(uint64_t size, unsigned gpu) {
   const uint64_t bytes = round_up(size, page_size());
-  PackedPages& packed = packed_of(gpu);
+  Suballocator& packed = packed_of(gpu);
   if (const auto address = packed.take(bytes)) return address;
-  const auto block = take_addresses(PackedPages::block_bytes, huge_page, "small allocations", gpu);
+  const auto block = take_addresses(Suballocator::block_bytes, huge_page, "small allocations", gpu);
   if (!block) return std::nullopt;
   if (!packed.add_block(*block)) {
-    unmap(*block, mapped_size(PackedPages::block_bytes));
+    unmap(*block, mapped_size(Suballocator::block_bytes));
     return std::nullopt;
   }
   return packed.take(bytes);
@@ -239,7 +239,7 @@ support::Result<uint64_t> Memory::take_slot() {
   return slot;
 }
 
-void Memory::give_back_slot(uint64_t address) {
+void Memory::release_slot(uint64_t address) {
   const std::lock_guard lock(slots_mutex_);
   free_slots_.push_back(address);  // there is room for all that there are
 }

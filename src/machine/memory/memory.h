@@ -14,10 +14,10 @@
 #include <string>
 #include <vector>
 
+#include "machine/memory/address_partitions.h"
 #include "machine/memory/address_range.h"
 #include "machine/memory/memory_file.h"
-#include "machine/memory/memory_parts.h"
-#include "machine/memory/packed_pages.h"
+#include "machine/memory/suballocator.h"
 #include "support/error.h"
 
 namespace Atoll::machine {
@@ -41,7 +41,7 @@ struct Allocation {
   std::string purpose;                     ///< for reports: "kernel code of app.co", "device memory"
   uint64_t owner = 0;                      ///< free for the user of the memory (the hsa room's pool)
   std::shared_ptr<const MemoryFile> file;  ///< what its pages are in, once shared
-  bool is_packed = false;                  ///< its pages are `Memory`'s PackedPages
+  bool is_packed = false;                  ///< its pages are `Memory`'s Suballocator
   unsigned gpu = every_gpu;                ///< whose own it is, which others may touch if they are allowed to
 };
 
@@ -60,7 +60,7 @@ class Memory {
   enum class Pages : uint8_t { huge_if_large, small };
 
   /// Fresh zeroed memory, page-aligned (or more), with an inaccessible page after it, if the host has such for so many
-  /// allocations (packed_pages.h). `alignment` is a power of two (0: a page). The host's memory is taken up as it is
+  /// allocations (suballocator.h). `alignment` is a power of two (0: a page). The host's memory is taken up as it is
   /// touched, so `size` may exceed what is free. `gpu` is whose own memory it is to be, if several GPUs' is kept apart.
   support::Result<uint64_t> allocate(uint64_t size, uint64_t alignment, std::string purpose, uint64_t owner = 0,
                                      Pages pages = Pages::huge_if_large, unsigned gpu = every_gpu);
@@ -75,7 +75,7 @@ class Memory {
   /// A place for something small that kernels see and that is made often: so many bytes, aligned to as many.
   static constexpr uint64_t slot_bytes = 64;
   support::Result<uint64_t> take_slot();
-  void give_back_slot(uint64_t address);
+  void release_slot(uint64_t address);
 
   /// What kernels of a GPU may touch with xnack off: the range of guest memory without what is other GPUs' own, or
   /// everything while the GPU has been given memory that is not in it: of the program's own, which could not get an
@@ -113,11 +113,11 @@ class Memory {
   support::Result<uint64_t> take_addresses(uint64_t size, uint64_t alignment, const std::string& purpose,
                                            unsigned gpu = every_gpu);
   std::optional<uint64_t> take_packed(uint64_t size, unsigned gpu);
-  PackedPages& packed_of(unsigned gpu) { return packed_[gpu < parts_.count() ? gpu + 1 : 0]; }
+  Suballocator& packed_of(unsigned gpu) { return packed_[gpu < parts_.count() ? gpu + 1 : 0]; }
   void give_back(const Allocation& allocation);
 
-  MemoryParts parts_;
-  std::vector<PackedPages> packed_;  ///< everybody's, then each GPU's
+  AddressPartitions parts_;
+  std::vector<Suballocator> packed_;  ///< everybody's, then each GPU's
   mutable std::mutex mutex_;
   std::map<uint64_t, Allocation> allocations_;
   uint64_t allocated_bytes_ = 0;

@@ -17,9 +17,9 @@ namespace Atoll::machine {
 /// part of the time that it has slept, within these limits. So what comes soon is seen soon, and many threads that wait
 /// long cost little.
 struct Recheck {
-  uint64_t least_ns = 1'000'000, most_ns = 1'000'000;
+  uint64_t least_ns = 1'000'000, max_ns = 1'000'000;
 
-  uint64_t after(uint64_t slept_ns) const { return std::clamp(slept_ns / 8, least_ns, most_ns); }
+  uint64_t after(uint64_t slept_ns) const { return std::clamp(slept_ns / 8, least_ns, max_ns); }
 };
 
 /// Calls `ready` until it says true or the clock reaches `end_ns`; returns what it said last. `now` is the time, then

@@ -52,7 +52,7 @@ constexpr uint64_t spin_for_packet_ns = 50'000;
 constexpr uint64_t spin_for_dependencies_ns = 10'000;
 /// How often it looks at the ring then: it may have been rung for packets that are not there yet, and a kernel rings
 /// without a word.
-constexpr Recheck idle_recheck{.least_ns = 1'000'000'000, .most_ns = 8'000'000'000}, polling_recheck{};
+constexpr Recheck idle_recheck{.least_ns = 1'000'000'000, .max_ns = 8'000'000'000}, polling_recheck{};
 constexpr int64_t destroyed_signal_kind = 0;  ///< AMD_SIGNAL_KIND_INVALID
 constexpr uint8_t amd_barrier_value = 2;      ///< HSA_AMD_PACKET_TYPE_BARRIER_VALUE
 
@@ -115,7 +115,7 @@ class PacketProcessor final : public Queue {
   Step advance();
   Step dispatch_kernel(const uint8_t* slot);
   Step pass_barrier(uint64_t completion_signal);
-  void tell_of_barrier(uint64_t completion_signal);
+  void report_barrier(uint64_t completion_signal);
   Step dispatch_agent(const uint8_t* slot);
   bool dependencies_met();
   void watch_dependencies(std::span<SignalWatch> watches);
@@ -275,7 +275,7 @@ void PacketProcessor::rest(Step step) {
     return stopping_.load(std::memory_order_relaxed) || cancelling_.load(std::memory_order_relaxed) ||
            ended_count_.load(std::memory_order_acquire) != 0 ||
            std::ranges::any_of(in_flight_, [](const auto& dispatch) {
-             return dispatch->set_aside_count.load(std::memory_order_relaxed) != 0;
+             return dispatch->preemption_count.load(std::memory_order_relaxed) != 0;
            });
   };
   if (step == Step::blocked) {
@@ -403,7 +403,7 @@ PacketProcessor::Barrier PacketProcessor::look_at_barrier() {
 PacketProcessor::Step PacketProcessor::pass_barrier(uint64_t completion_signal) {
   switch (look_at_barrier()) {
     case Barrier::open:
-      if (options_.observer != nullptr) tell_of_barrier(completion_signal);
+      if (options_.observer != nullptr) report_barrier(completion_signal);
       return finish_packet(completion_signal);
     case Barrier::closed:
       return Step::blocked;
@@ -415,7 +415,7 @@ PacketProcessor::Step PacketProcessor::pass_barrier(uint64_t completion_signal) 
       completion_signal);
 }
 
-void PacketProcessor::tell_of_barrier(uint64_t completion_signal) {
+void PacketProcessor::report_barrier(uint64_t completion_signal) {
   const uint8_t* packet = slot(next_);
   std::array<uint64_t, std::size(decltype(aql::BarrierPacket::dep_signal){})> signals{};
   size_t count = 0;

@@ -26,9 +26,9 @@ bool wait_for_signals(size_t count, const SignalAt& signal, uint64_t timeout_ns,
   const uint64_t end = timeout_ns > UINT64_MAX - now ? UINT64_MAX : now + timeout_ns;
   if (spin_until(std::min(end, now + (spin ? active_spin_ns : blocked_spin_ns)), now, ready)) return true;
   EventCount changed;
-  constexpr size_t most_inline = 8;
-  SignalWatch inline_watches[most_inline];
-  const auto more_watches = count > most_inline ? std::make_unique<SignalWatch[]>(count) : nullptr;
+  constexpr size_t max_inline = 8;
+  SignalWatch inline_watches[max_inline];
+  const auto more_watches = count > max_inline ? std::make_unique<SignalWatch[]>(count) : nullptr;
   SignalWatch* const watches = more_watches ? more_watches.get() : inline_watches;
   bool any_without_mailbox = false;
   for (size_t i = 0; i < count; ++i) {
@@ -43,7 +43,7 @@ bool wait_for_signals(size_t count, const SignalAt& signal, uint64_t timeout_ns,
 }  // namespace
 
 Recheck recheck_of_signals(bool any_without_mailbox) {
-  return {.least_ns = 1'000'000, .most_ns = any_without_mailbox ? uint64_t{8'000'000} : uint64_t{1'000'000'000}};
+  return {.least_ns = 1'000'000, .max_ns = any_without_mailbox ? uint64_t{8'000'000} : uint64_t{1'000'000'000}};
 }
 
 void EventCount::wake() {
@@ -59,42 +59,42 @@ void EventCount::sleep(uint32_t seen, uint64_t ns) {
 
 void store(aql::Signal& signal, int64_t value) {
   __atomic_store_n(&signal.value, value, __ATOMIC_SEQ_CST);
-  tell_watchers(signal);
+  notify_watchers(signal);
 }
 
 int64_t add(aql::Signal& signal, int64_t value) {
   const int64_t old = __atomic_fetch_add(&signal.value, value, __ATOMIC_SEQ_CST);
-  tell_watchers(signal);
+  notify_watchers(signal);
   return old;
 }
 
 int64_t exchange(aql::Signal& signal, int64_t value) {
   const int64_t old = __atomic_exchange_n(&signal.value, value, __ATOMIC_SEQ_CST);
-  tell_watchers(signal);
+  notify_watchers(signal);
   return old;
 }
 
 int64_t compare_exchange(aql::Signal& signal, int64_t expected, int64_t value) {
   __atomic_compare_exchange_n(&signal.value, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-  tell_watchers(signal);
+  notify_watchers(signal);
   return expected;
 }
 
 int64_t bit_and(aql::Signal& signal, int64_t value) {
   const int64_t old = __atomic_fetch_and(&signal.value, value, __ATOMIC_SEQ_CST);
-  tell_watchers(signal);
+  notify_watchers(signal);
   return old;
 }
 
 int64_t bit_or(aql::Signal& signal, int64_t value) {
   const int64_t old = __atomic_fetch_or(&signal.value, value, __ATOMIC_SEQ_CST);
-  tell_watchers(signal);
+  notify_watchers(signal);
   return old;
 }
 
 int64_t bit_xor(aql::Signal& signal, int64_t value) {
   const int64_t old = __atomic_fetch_xor(&signal.value, value, __ATOMIC_SEQ_CST);
-  tell_watchers(signal);
+  notify_watchers(signal);
   return old;
 }
 

@@ -27,13 +27,13 @@ class alignas(128) WatchBucket {
   }
 
   /// Tells those that watch a signal, or all when it is null.
-  void tell(const aql::Signal* signal) {
+  void report(const aql::Signal* signal) {
     // As in EventCount::notify(): the look at the watches stays after the change of the signal. Who starts to watch
     // after it looks at the signal afterwards.
     if (watches_.fetch_add(0, std::memory_order_seq_cst) == 0) return;
     const std::lock_guard lock(mutex_);  // keeps the event counts alive
     for (SignalWatch* watch = first_; watch != nullptr; watch = watch->next_) {
-      if (signal == nullptr || watch->signal_ == signal) watch->told_->notify();
+      if (signal == nullptr || watch->signal_ == signal) watch->reported_->notify();
     }
   }
 
@@ -55,10 +55,10 @@ size_t bucket_number(const aql::Signal& signal) {
 
 }  // namespace
 
-void SignalWatch::start(const aql::Signal& signal, EventCount& told) {
+void SignalWatch::start(const aql::Signal& signal, EventCount& reported) {
   stop();
   signal_ = &signal;
-  told_ = &told;
+  reported_ = &reported;
   buckets[bucket_number(signal)].add(*this);
 }
 
@@ -68,16 +68,16 @@ void SignalWatch::stop() {
   signal_ = nullptr;
 }
 
-void tell_watchers(const aql::Signal& signal) { buckets[bucket_number(signal)].tell(&signal); }
+void notify_watchers(const aql::Signal& signal) { buckets[bucket_number(signal)].report(&signal); }
 
 uint32_t event_id_of(const aql::Signal& signal) { return static_cast<uint32_t>(bucket_number(signal)) + 1; }
 
-void tell_watchers_of_event(uint32_t event_id) {
+void notify_watchers_of_event(uint32_t event_id) {
   if (event_id != 0 && event_id <= bucket_count) {
-    buckets[event_id - 1].tell(nullptr);
+    buckets[event_id - 1].report(nullptr);
     return;
   }
-  for (WatchBucket& bucket : buckets) bucket.tell(nullptr);
+  for (WatchBucket& bucket : buckets) bucket.report(nullptr);
 }
 
 void forget_watches() {

@@ -17,31 +17,31 @@ namespace Atoll::machine {
 class SignalWatch {
  public:
   SignalWatch() = default;
-  SignalWatch(const aql::Signal& signal, EventCount& told) { start(signal, told); }
+  SignalWatch(const aql::Signal& signal, EventCount& reported) { start(signal, reported); }
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
   ~SignalWatch() { stop(); }
 
   /// Watches this signal, and no other any more. What has changed before is not told.
-  void start(const aql::Signal& signal, EventCount& told);
+  void start(const aql::Signal& signal, EventCount& reported);
   void stop();
 
  private:
   friend class WatchBucket;
 
   const aql::Signal* signal_ = nullptr;  ///< null: none
-  EventCount* told_ = nullptr;
+  EventCount* reported_ = nullptr;
   SignalWatch *next_ = nullptr, *previous_ = nullptr;  ///< in the bucket
 };
 
 /// Tells those who watch a signal: call after changing it.
-void tell_watchers(const aql::Signal& signal);
+void notify_watchers(const aql::Signal& signal);
 
 /// What `event_id` of a signal is to be: never 0.
 uint32_t event_id_of(const aql::Signal& signal);
 /// A kernel has sent an interrupt, as it does after it has changed a signal that has an event mailbox; it names the
 /// signal's event, or something else: then all are told.
-void tell_watchers_of_event(uint32_t event_id);
+void notify_watchers_of_event(uint32_t event_id);
 
 /// In the child of a fork, which has none of the threads that watched: nobody watches.
 void forget_watches();

@@ -24,13 +24,13 @@ namespace Atoll::machine {
 
 namespace {
 
-constexpr unsigned most_links = 16;
+constexpr unsigned max_links = 16;
 
 /// The handlers of one signal that were there before ours was put in front. Written under `install_mutex`, read by the
 /// signal handler, which sees `links` only after the entry is complete.
 struct Chain {
   int signal;
-  struct sigaction actions[most_links];
+  struct sigaction actions[max_links];
   std::atomic<unsigned> links{0};
 };
 Chain chains[] = {{.signal = SIGSEGV, .actions = {}}, {.signal = SIGBUS, .actions = {}}};
@@ -214,7 +214,7 @@ void install_fault_guard() {
     if (sigaction(chain.signal, nullptr, &current) != 0) continue;
     if ((current.sa_flags & SA_SIGINFO) != 0 && current.sa_sigaction == on_signal) continue;
     const unsigned links = chain.links.load(std::memory_order_relaxed);
-    if (links == most_links) continue;  // a program that keeps replacing ours gets its way in the end
+    if (links == max_links) continue;  // a program that keeps replacing ours gets its way in the end
     chain.actions[links] = current;
     chain.links.store(links + 1, std::memory_order_release);
     // SA_NODEFER, so that a handler of the program's that leaves by a jump finds the next signal not blocked;

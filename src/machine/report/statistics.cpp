@@ -67,12 +67,12 @@ std::string describe(const EngineReport& report) {
     names.reserve(report.untranslated.size());
     for (const auto& [name, count] : report.untranslated) names.emplace_back(count, name);
     std::ranges::sort(names, std::greater{});
-    constexpr size_t most_names = 12;
+    constexpr size_t max_names = 12;
     text += fmt::format("  left to the interpreter: {}:", sum.fallbacks);
-    for (size_t i = 0; i < std::min(names.size(), most_names); ++i) {
+    for (size_t i = 0; i < std::min(names.size(), max_names); ++i) {
       text += fmt::format(" {} {}", names[i].first, names[i].second);
     }
-    text += names.size() > most_names ? fmt::format(" and {} others\n", names.size() - most_names) : "\n";
+    text += names.size() > max_names ? fmt::format(" and {} others\n", names.size() - max_names) : "\n";
   }
   for (const auto& [reason, count] : report.failures) text += fmt::format("  not compiled: {} ({})\n", reason, count);
   return text;

@@ -35,7 +35,7 @@ namespace {
 /// Work-groups that are resident at first. On hardware there are as many as fit; fewer need less of the host's memory.
 constexpr size_t first_resident = 16;
 /// Turns of a work-group in which none ends before more may begin.
-constexpr uint64_t turns_in_vain = 4096;
+constexpr uint64_t fruitless_turns = 4096;
 /// Turns until the caller looks at other dispatches of its queue; and until the clock is read, for a timeout.
 constexpr uint64_t turns_of_a_call = 16'384, turns_between_polls = 64;
 /// A random turn gives a wave less than this many instructions, and none to a quarter of the waves.
@@ -63,7 +63,7 @@ struct ScheduledDispatch {
   std::vector<std::unique_ptr<ResidentGroup>> resident;
   size_t next = 0;  ///< of `resident`, in a fair schedule
   size_t max_resident = first_resident;
-  uint64_t turns = 0, in_vain = 0;
+  uint64_t turns = 0, fruitless_rounds = 0;
   std::vector<size_t> order;      ///< of waves
   std::vector<uint64_t> budgets;  ///< by wave
 };
@@ -129,13 +129,13 @@ bool Scheduler::work_by_schedule(const std::shared_ptr<Dispatch>& dispatch) {
     slice.poll_at = scheduled.turns++ % turns_between_polls == 0 ? 0 : UINT64_MAX;
     if (run(slice) != Outcome::ended) {
       scheduled.resident[index] = std::move(slice.resident);
-      if (++scheduled.in_vain >= turns_in_vain * scheduled.resident.size()) {
+      if (++scheduled.fruitless_rounds >= fruitless_turns * scheduled.resident.size()) {
         scheduled.max_resident *= 2;
-        scheduled.in_vain = 0;
+        scheduled.fruitless_rounds = 0;
       }
       continue;
     }
-    scheduled.in_vain = 0;
+    scheduled.fruitless_rounds = 0;
     if (scheduled.kind == Schedule::Kind::fair) scheduled.next = index;  // the next one moves up
     scheduled.resident.erase(scheduled.resident.begin() + static_cast<std::ptrdiff_t>(index));
     give_back(std::move(slice.resident));

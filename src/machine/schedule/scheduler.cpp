@@ -50,8 +50,8 @@ Host::Host(unsigned threads, unsigned gpus, const Schedule& schedule)
 
 Scheduler::Scheduler(unsigned threads, const Schedule& schedule)
     : threads_(schedule.is_deterministic() ? 1 : std::max(1u, threads)), schedule_(schedule) {
-  free_groups_.reserve(most_free_groups());
-  in_hand_.reserve(threads_);
+  free_groups_.reserve(max_free_groups());
+  claimed_.reserve(threads_);
   idle_.reserve(threads_);
   workers_.reserve(threads_);  // a worker that is not among them when an exception comes would be waited for
   try {
@@ -92,10 +92,10 @@ bool Scheduler::work_on(const std::shared_ptr<Dispatch>& dispatch, const std::fu
     work_until_slice_ends(slice, any);
   } catch (const std::bad_alloc&) {
     run_out_of_memory(slice);
-    give_back_taken(slice);
+    release_claimed(slice);
   }
-  if (!slice.saw_waiting && d.is_wary.load(std::memory_order_relaxed))
-    d.is_wary.store(false, std::memory_order_relaxed);
+  if (!slice.saw_waiting && d.suspects_blocked.load(std::memory_order_relaxed))
+    d.suspects_blocked.store(false, std::memory_order_relaxed);
   if (slice.resident) give_back(std::move(slice.resident));
   count_ended(d, slice);
   return any;
@@ -115,12 +115,12 @@ void Scheduler::work_until_slice_ends(TimeSlice& slice, bool& any) {
       progressed_at = slice.now;
       continue;
     }
-    give_back_taken(slice);
+    release_claimed(slice);
     if (outcome == Outcome::slice_over || slice.has_progressed) progressed_at = slice.now;
     waiting_in_a_row = outcome == Outcome::slice_over ? 0 : waiting_in_a_row + 1;
-    set_aside(slice, outcome);
+    preempted(slice, outcome);
     slice.is_half_way = false;
-    if (waiting_in_a_row > d.set_aside_count.load(std::memory_order_relaxed)) {
+    if (waiting_in_a_row > d.preemption_count.load(std::memory_order_relaxed)) {
       // Everybody waits: perhaps for a host thread that has no processor.
       if (slice.now - progressed_at < wait_awake_ns) {
         sched_yield();
@@ -131,7 +131,7 @@ void Scheduler::work_until_slice_ends(TimeSlice& slice, bool& any) {
       waiting_in_a_row = 0;
     }
   }
-  give_back_taken(slice);
+  release_claimed(slice);
 }
 
 void Scheduler::finish(const std::shared_ptr<Dispatch>& dispatch) {
@@ -154,14 +154,14 @@ void Scheduler::work(Worker& self) {
     work_on(dispatch);
     dispatch.reset();  // with what it keeps of the GPU's
     const std::lock_guard lock(mutex_);
-    in_hand_.erase(std::ranges::find(in_hand_, gpu));
+    claimed_.erase(std::ranges::find(claimed_, gpu));
     let_go_.notify_all();
   }
 }
 
 void Scheduler::forget(const Gpu& gpu) {
   std::unique_lock lock(mutex_);
-  let_go_.wait(lock, [&] { return std::ranges::find(in_hand_, &gpu) == in_hand_.end(); });
+  let_go_.wait(lock, [&] { return std::ranges::find(claimed_, &gpu) == claimed_.end(); });
 }
 
 /// Whether a dispatch that nobody has begun will take long enough for other threads to help, as far as is known from
@@ -204,7 +204,7 @@ std::shared_ptr<Dispatch> Scheduler::next_offered(Worker& self) {
       const std::shared_ptr<Dispatch>& candidate = offered_[index];
       if (!candidate->has_work()) continue;
       next_offered_index_ = index + 1;
-      in_hand_.push_back(candidate->gpu);
+      claimed_.push_back(candidate->gpu);
       wake_workers(woken_at_once);
       return candidate;
     }
@@ -226,27 +226,27 @@ std::shared_ptr<Dispatch> Scheduler::next_offered(Worker& self) {
 
 /// Takes the next work-group in the round of those that were set aside, if any was.
 std::unique_ptr<ResidentGroup> Scheduler::resume(Dispatch& dispatch) {
-  if (dispatch.set_aside.empty()) return nullptr;
-  auto next = dispatch.set_aside.upper_bound(dispatch.last_resumed);
-  if (next == dispatch.set_aside.end()) next = dispatch.set_aside.begin();
+  if (dispatch.preempted.empty()) return nullptr;
+  auto next = dispatch.preempted.upper_bound(dispatch.last_resumed);
+  if (next == dispatch.preempted.end()) next = dispatch.preempted.begin();
   dispatch.last_resumed = next->first;
   std::unique_ptr<ResidentGroup> group = std::move(next->second);
-  dispatch.set_aside.erase(next);
-  dispatch.set_aside_count.store(dispatch.set_aside.size(), std::memory_order_relaxed);
+  dispatch.preempted.erase(next);
+  dispatch.preemption_count.store(dispatch.preempted.size(), std::memory_order_relaxed);
   return group;
 }
 
 /// Gives the slice a work-group to run: one that was set aside, or a new one. False when there is none.
 bool Scheduler::next_group(TimeSlice& slice) {
   Dispatch& dispatch = *slice.dispatch;
-  if (dispatch.set_aside_count.load(std::memory_order_relaxed) != 0) {
+  if (dispatch.preemption_count.load(std::memory_order_relaxed) != 0) {
     const std::lock_guard lock(dispatch.mutex);
     if (slice.resident != nullptr) {  // the one before has ended: perhaps what the first ones wait for
       dispatch.last_resumed = UINT64_MAX;
-      dispatch.in_vain = 0;
+      dispatch.fruitless_rounds = 0;
     }
     const bool may_begin =
-        dispatch.begin_credit != 0 && dispatch.set_aside.size() < dispatch.max_resident && dispatch.has_unbegun();
+        dispatch.launch_credit != 0 && dispatch.preempted.size() < dispatch.max_resident && dispatch.has_unbegun();
     if (!may_begin) {
       if (auto group = resume(dispatch)) {
         if (slice.resident) give_back(std::move(slice.resident));
@@ -257,7 +257,7 @@ bool Scheduler::next_group(TimeSlice& slice) {
         return true;
       }
     } else {
-      --dispatch.begin_credit;
+      --dispatch.launch_credit;
     }
   }
   if (!take(slice)) return false;
@@ -278,7 +278,7 @@ uint64_t Scheduler::batch_size(TimeSlice& slice, uint64_t untaken) const {
   const Dispatch& dispatch = *slice.dispatch;
   const uint64_t share = untaken / (uint64_t{2} * threads_);
   // Where some wait, new ones begin one by one.
-  if (share <= 1 || dispatch.set_aside_count.load(std::memory_order_relaxed) != 0) return 1;
+  if (share <= 1 || dispatch.preemption_count.load(std::memory_order_relaxed) != 0) return 1;
   const uint64_t batch_ns =
       dispatch.kernel->waits.load(std::memory_order_relaxed) ? waiting_batch_ns : largest_batch_ns;
   if (slice.group_ns != 0) {
@@ -325,7 +325,7 @@ bool Scheduler::take(TimeSlice& slice) {
 }
 
 /// Lets others have what the slice has taken and not begun.
-void Scheduler::give_back_taken(TimeSlice& slice) {
+void Scheduler::release_claimed(TimeSlice& slice) {
   if (slice.taken == slice.taken_end) return;
   Dispatch& dispatch = *slice.dispatch;
   const std::lock_guard lock(dispatch.mutex);
@@ -361,21 +361,21 @@ void Scheduler::cancel(Dispatch& dispatch, support::Error error, std::optional<F
 }
 
 /// Sets the slice's work-group aside, and sees whether new ones may begin.
-void Scheduler::set_aside(TimeSlice& slice, Outcome why) {
+void Scheduler::preempted(TimeSlice& slice, Outcome why) {
   Dispatch& dispatch = *slice.dispatch;
   {
     const std::lock_guard lock(dispatch.mutex);
     const uint64_t index = slice.resident->index;
-    dispatch.set_aside.emplace(index, std::move(slice.resident));
-    const size_t waiting = dispatch.set_aside.size();
-    dispatch.set_aside_count.store(waiting, std::memory_order_relaxed);
-    if (why == Outcome::waiting) ++dispatch.begin_credit;
-    if (slice.has_progressed) dispatch.in_vain = 0;
+    dispatch.preempted.emplace(index, std::move(slice.resident));
+    const size_t waiting = dispatch.preempted.size();
+    dispatch.preemption_count.store(waiting, std::memory_order_relaxed);
+    if (why == Outcome::waiting) ++dispatch.launch_credit;
+    if (slice.has_progressed) dispatch.fruitless_rounds = 0;
     // A full round in which none has ended: those that wait may do so for one that has not begun.
-    if (slice.is_resumed && ++dispatch.in_vain >= waiting) {
+    if (slice.is_resumed && ++dispatch.fruitless_rounds >= waiting) {
       const bool all_wait = why != Outcome::slice_over && waiting < trusted_waiters;
-      dispatch.begin_credit = std::max<uint64_t>(dispatch.begin_credit, all_wait ? waiting : 1);
-      dispatch.in_vain = 0;
+      dispatch.launch_credit = std::max<uint64_t>(dispatch.launch_credit, all_wait ? waiting : 1);
+      dispatch.fruitless_rounds = 0;
     }
     if (why != Outcome::slice_over) dispatch.kernel->waits.store(true, std::memory_order_relaxed);
   }
@@ -439,7 +439,7 @@ std::unique_ptr<ResidentGroup> Scheduler::take_storage() {
 void Scheduler::give_back(std::unique_ptr<ResidentGroup> group) {
   const std::lock_guard lock(mutex_);
   // Enough for every thread; what a crowd of waiting work-groups needed beyond that is freed.
-  if (free_groups_.size() < most_free_groups()) free_groups_.push_back(std::move(group));
+  if (free_groups_.size() < max_free_groups()) free_groups_.push_back(std::move(group));
 }
 
 }  // namespace Atoll::machine

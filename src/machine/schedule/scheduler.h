@@ -9,7 +9,7 @@
 // What a wave costs beside its instructions is kept small, as many waves have few. What is the same for all waves of a
 // dispatch is worked out once (initial_state.h); many short work-groups are taken at once, neighbours, as they mostly
 // use neighbouring memory; a wave begins when it first runs, in the registers of one that has just ended if there is
-// one; the engine may itself begin those that follow, for as long as they end (WaveSeries); and the clock is read,
+// one; the engine may itself begin those that follow, for as long as they end (WaveBatch); and the clock is read,
 // other threads' wishes are looked at and host faults are guarded against once for many waves.
 //
 // A work-group has one thread at a time. Its waves take turns: each runs until it ends, arrives at a barrier or has
@@ -86,24 +86,24 @@ class Scheduler {
   std::unique_ptr<ResidentGroup> resume(Dispatch& dispatch);
   uint64_t batch_size(TimeSlice& slice, uint64_t untaken) const;
   bool take(TimeSlice& slice);
-  void give_back_taken(TimeSlice& slice);
+  void release_claimed(TimeSlice& slice);
   void work_until_slice_ends(TimeSlice& slice, bool& any);
   Outcome run(TimeSlice& slice);
-  Outcome run_until_set_aside(TimeSlice& slice);
+  Outcome run_until_preempted(TimeSlice& slice);
   Stop run_waves(TimeSlice& slice);
   static uint64_t budget_of(const TimeSlice& slice, const Wave& wave);
-  WaveState run_series(TimeSlice& slice, uint64_t budget);
+  WaveState run_batch(TimeSlice& slice, uint64_t budget);
   bool poll(TimeSlice& slice);
   void abandon(TimeSlice& slice);
   void run_out_of_memory(TimeSlice& slice);
   void stop_workers();
   void fault(Wave& wave);
-  void set_aside(TimeSlice& slice, Outcome why);
+  void preempted(TimeSlice& slice, Outcome why);
   void count_ended(Dispatch& dispatch, TimeSlice& slice);
   void complete(Dispatch& dispatch);
   std::unique_ptr<ResidentGroup> take_storage();
   void give_back(std::unique_ptr<ResidentGroup> group);
-  size_t most_free_groups() const { return 2 * size_t{threads_} + 4; }
+  size_t max_free_groups() const { return 2 * size_t{threads_} + 4; }
 
   const unsigned threads_;
   Schedule schedule_;
@@ -113,8 +113,8 @@ class Scheduler {
   std::vector<std::shared_ptr<Dispatch>> offered_;
   size_t next_offered_index_ = 0;       ///< in `offered_`
   std::vector<Worker*> idle_;           ///< own threads that sleep until there is work
-  std::vector<const Gpu*> in_hand_;     ///< the GPUs of the dispatches that own threads have in hand, each as often
-  std::condition_variable let_go_;      ///< `in_hand_` has fewer
+  std::vector<const Gpu*> claimed_;     ///< the GPUs of the dispatches that own threads have in hand, each as often
+  std::condition_variable let_go_;      ///< `claimed_` has fewer
   std::atomic<uint64_t> work_news_{0};  ///< changes when there may be; changed under the mutex
   std::atomic<bool> stopping_ = false;  ///< changed under the mutex
   std::vector<std::unique_ptr<ResidentGroup>> free_groups_;

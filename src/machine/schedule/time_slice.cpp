@@ -25,7 +25,7 @@ constexpr uint64_t wave_run_ns = 25'000, largest_budget = 32'768, wave_overhead 
 /// work-groups would otherwise spend most of the time looking. In a dispatch in which some were seen to wait lately,
 /// the others run little until it is known that they don't: as many instructions as they have run so far, within these
 /// limits.
-constexpr uint64_t waiting_budget = 256, wary_budget = 1024;
+constexpr uint64_t waiting_budget = 256, suspicion_budget = 1024;
 
 /// A figure that changes when anything does that a scalar register tells: a wave that comes back with the same one time
 /// and again goes round in a loop that waits for memory to change. (Or in one that counts in vector registers alone;
@@ -47,9 +47,9 @@ uint64_t fingerprint(const Wave& wave) {
 }  // namespace
 
 /// The waves that may follow one of the slice's, in the work-groups that it has taken.
-struct Scheduler::SliceSeries : WaveSeries {
+struct Scheduler::SliceSeries : WaveBatch {
   explicit SliceSeries(TimeSlice& of) : slice(of) {
-    begin_work_group = [](WaveSeries& series) { return static_cast<SliceSeries&>(series).next(); };
+    begin_work_group = [](WaveBatch& series) { return static_cast<SliceSeries&>(series).next(); };
     slice.resident->describe(*this);
   }
   bool next() {
@@ -65,7 +65,7 @@ struct Scheduler::SliceSeries : WaveSeries {
 };
 
 /// A wave has come back from the engine: what that means, for the observer.
-static void tell_of_stop(Observer& observer, const Wave& wave) {
+static void report_stop(Observer& observer, const Wave& wave) {
   using enum BarrierEvent::Kind;
   if (wave.state == WaveState::ended) return observer.wave_ends(wave);
   if (wave.state == WaveState::at_barrier) observer.barrier(wave, {arrives, work_group_barrier});
@@ -87,7 +87,7 @@ void set_host_fault(Engine& engine, Wave& wave, HostFault host) {
 }
 
 /// A phase of the barrier is over, and the waves that wait for that are about to go on.
-static void tell_of_release(Observer& observer, const WorkGroup& group) {
+static void report_release(Observer& observer, const WorkGroup& group) {
   for (uint32_t i = 0; i < group.waves_begun; ++i) {
     const Wave& wave = group.waves[i];
     const bool waits = wave.state == WaveState::at_barrier || wave.state == WaveState::waits_at_barrier;
@@ -101,7 +101,7 @@ static void tell_of_release(Observer& observer, const WorkGroup& group) {
 /// as long as they end.
 Scheduler::Outcome Scheduler::run(TimeSlice& slice) {
   try {
-    return run_until_set_aside(slice);
+    return run_until_preempted(slice);
   } catch (const std::bad_alloc&) {
     run_out_of_memory(slice);
     return Outcome::ended;
@@ -114,7 +114,7 @@ void Scheduler::run_out_of_memory(TimeSlice& slice) {
   if (slice.is_half_way) abandon(slice);
 }
 
-Scheduler::Outcome Scheduler::run_until_set_aside(TimeSlice& slice) {
+Scheduler::Outcome Scheduler::run_until_preempted(TimeSlice& slice) {
   const Dispatch& dispatch = *slice.dispatch;
   for (;;) {
     HostFault host;
@@ -130,8 +130,8 @@ Scheduler::Outcome Scheduler::run_until_set_aside(TimeSlice& slice) {
     }
     if (stop == Stop::poll) {
       // Those that wait may wait for what this thread has taken.
-      const bool some_wait = dispatch.set_aside_count.load(std::memory_order_relaxed) != 0;
-      if (slice.now >= slice.end || some_wait) give_back_taken(slice);
+      const bool some_wait = dispatch.preemption_count.load(std::memory_order_relaxed) != 0;
+      if (slice.now >= slice.end || some_wait) release_claimed(slice);
       continue;
     }
     if (!waits) slice.has_progressed = true;
@@ -177,7 +177,7 @@ Scheduler::Stop Scheduler::run_waves(TimeSlice& slice) {
       const uint64_t budget = slice.budgets != nullptr ? slice.budgets[index] : budget_of(slice, next);
       if (budget == 0) continue;
       const bool is_first = begins && index == 0 && resident.is_series();
-      const WaveState state = is_first ? run_series(slice, budget) : engine.run(next, budget);
+      const WaveState state = is_first ? run_batch(slice, budget) : engine.run(next, budget);
       Wave& wave = *slice.wave;
       const uint64_t ran = wave.instructions - before;
       slice.clock += ran + wave_overhead;
@@ -189,7 +189,8 @@ Scheduler::Stop Scheduler::run_waves(TimeSlice& slice) {
           wave.seems_to_wait = std::exchange(wave.fingerprint, now) == now;
           if (wave.seems_to_wait) {
             slice.saw_waiting = true;
-            if (!dispatch.is_wary.load(std::memory_order_relaxed)) slice.dispatch->is_wary.store(true);
+            if (!dispatch.suspects_blocked.load(std::memory_order_relaxed))
+              slice.dispatch->suspects_blocked.store(true);
           } else {
             slice.all_seem_to_wait = false;
           }
@@ -197,7 +198,7 @@ Scheduler::Stop Scheduler::run_waves(TimeSlice& slice) {
       } else {
         slice.all_wait = slice.all_seem_to_wait = false;
         if (state == WaveState::faulted) return Stop::fault;
-        if (dispatch.observer != nullptr) tell_of_stop(*dispatch.observer, wave);
+        if (dispatch.observer != nullptr) report_stop(*dispatch.observer, wave);
         stop_at_barrier(wave);
         if (state == WaveState::ended) {
           --group.waves_running;
@@ -207,7 +208,7 @@ Scheduler::Stop Scheduler::run_waves(TimeSlice& slice) {
         }
       }
       if (group.barrier.phase != phase) {
-        if (dispatch.observer != nullptr) tell_of_release(*dispatch.observer, group);
+        if (dispatch.observer != nullptr) report_release(*dispatch.observer, group);
         release_from_barrier(group);
       }
       if (slice.clock >= slice.poll_at) return Stop::poll;
@@ -230,16 +231,16 @@ Scheduler::Stop Scheduler::run_waves(TimeSlice& slice) {
 /// Instructions that a wave may run before the next has its slice.
 uint64_t Scheduler::budget_of(const TimeSlice& slice, const Wave& wave) {
   if (wave.seems_to_wait) return waiting_budget;
-  if (!slice.dispatch->is_wary.load(std::memory_order_relaxed)) return slice.budget;
-  return std::clamp(wave.instructions, waiting_budget, wary_budget);
+  if (!slice.dispatch->suspects_blocked.load(std::memory_order_relaxed)) return slice.budget;
+  return std::clamp(wave.instructions, waiting_budget, suspicion_budget);
 }
 
 /// Runs the work-group's first wave, which has just begun, and as many as follow it at once. The slice's wave is then
 /// the last of them.
-WaveState Scheduler::run_series(TimeSlice& slice, uint64_t budget) {
+WaveState Scheduler::run_batch(TimeSlice& slice, uint64_t budget) {
   SliceSeries series(slice);
   const uint64_t waves_before = slice.waves;
-  const WaveState state = slice.dispatch->gpu->engine().run_series(*slice.wave, budget, series);
+  const WaveState state = slice.dispatch->gpu->engine().run_batch(*slice.wave, budget, series);
   slice.wave = &slice.resident->settle(*slice.wave);
   slice.next_wave = slice.wave->index + size_t{1};
   slice.clock += (slice.waves - waves_before + slice.wave->index) * wave_overhead;

@@ -23,11 +23,11 @@ void Worker::sleep(std::unique_lock<std::mutex>& lock) {
 }
 
 void Worker::wake(int processor) {
-  keep_off(processor);
+  avoid_cpu(processor);
   woken_.notify_one();
 }
 
-void Worker::keep_off(int processor) {
+void Worker::avoid_cpu(int processor) {
   if (!asleep_ || kept_off_ == processor || processor < 0 || processor >= CPU_SETSIZE) return;
   const pthread_t thread = thread_.native_handle();
   // Asked anew each time: somebody may have restricted the thread since (taskset).

@@ -36,7 +36,7 @@ class Worker {
 
   /// Called with that mutex held: if the thread sleeps, it is to wake on another processor than this one, if it may run
   /// on any other.
-  void keep_off(int processor);
+  void avoid_cpu(int processor);
 
  private:
   static constexpr int none = -1;

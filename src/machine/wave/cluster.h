@@ -22,7 +22,7 @@ struct Clusters {
 };
 
 /// Work-groups of a cluster, at most: a number in it has 4 bits.
-constexpr uint32_t most_work_groups_of_cluster = 16;
+constexpr uint32_t max_work_groups_of_cluster = 16;
 
 /// The barrier of a cluster of work-groups (GFX12.5), in which each of them arrives by one of its waves; host threads
 /// share it. A work-group that has ended is not waited for.

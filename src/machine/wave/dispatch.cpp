@@ -84,9 +84,9 @@ support::Result<void> measure_clusters(Dispatch& dispatch, const target::Process
   if (processor.generation < target::Generation::gfx12_5) {
     return refuse(ErrorKind::unsupported, fmt::format("{} has none", processor.name));
   }
-  if (std::ranges::find(*wanted, 0u) != wanted->end() || uint64_t{x} * y > most_work_groups_of_cluster ||
-      uint64_t{x} * y * z > most_work_groups_of_cluster) {
-    return refuse(ErrorKind::out_of_resources, fmt::format("a cluster has 1 to {}", most_work_groups_of_cluster));
+  if (std::ranges::find(*wanted, 0u) != wanted->end() || uint64_t{x} * y > max_work_groups_of_cluster ||
+      uint64_t{x} * y * z > max_work_groups_of_cluster) {
+    return refuse(ErrorKind::out_of_resources, fmt::format("a cluster has 1 to {}", max_work_groups_of_cluster));
   }
   Clusters clusters{.size = *wanted};
   for (unsigned d = 0; d < 3; ++d) {
@@ -162,7 +162,7 @@ std::optional<support::Result<object::KernelDescriptor>> read_descriptor(uint64_
 
 Dispatch::Dispatch() = default;
 Dispatch::~Dispatch() {
-  if (packet_memory != nullptr) packet_memory->give_back_slot(packet_address);
+  if (packet_memory != nullptr) packet_memory->release_slot(packet_address);
 }
 
 support::Result<std::shared_ptr<Kernel>> make_kernel(uint64_t object, const std::shared_ptr<const LoadedCode>& code,

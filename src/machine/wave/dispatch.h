@@ -120,7 +120,7 @@ struct Dispatch {
   std::atomic<uint64_t> work_groups_left{0}, wave_instructions{0}, interpreted_instructions{0}, waves{0};
   alignas(64) std::atomic<bool> cancelled{false};     ///< a fault, a timeout or Ctrl-C: waves stop at the next chance
   std::atomic<bool> offered{false};                   ///< to the scheduler's other threads
-  std::atomic<bool> is_wary{false};                   ///< waves were seen to wait lately
+  std::atomic<bool> suspects_blocked{false};          ///< waves were seen to wait lately
   std::atomic<bool> done{false};                      ///< set last: nothing runs any more, and the figures are final
   uint64_t start_ns = 0, end_ns = 0;                  ///< CLOCK_MONOTONIC
   uint64_t deadline_ns = UINT64_MAX;                  ///< when it is timed out
@@ -131,14 +131,15 @@ struct Dispatch {
 
   std::mutex mutex;  ///< of what follows
   // Work-groups set aside half-way so that others get their turn (scheduler.h).
-  std::map<uint64_t, std::unique_ptr<ResidentGroup>> set_aside;  ///< by work-group number
+  std::map<uint64_t, std::unique_ptr<ResidentGroup>> preempted;  ///< by work-group number
   uint64_t last_resumed = UINT64_MAX;                            ///< the number of which
-  std::atomic<size_t> set_aside_count{0};                        ///< of `set_aside`, to be read without the mutex
+  std::atomic<size_t> preemption_count{0};                       ///< of `set_aside`, to be read without the mutex
   // Work-groups that threads took and gave back before they began, as ranges.
   std::vector<std::pair<uint64_t, uint64_t>> given_back;
   std::atomic<size_t> given_back_count{0};  ///< of ranges, to be read without the mutex
-  uint64_t begin_credit = 0;                ///< how many new work-groups may begin before those set aside go on
-  uint64_t in_vain = 0;  ///< turns in a row of work-groups set aside in which none got on, or that got on no further
+  uint64_t launch_credit = 0;               ///< how many new work-groups may begin before those set aside go on
+  uint64_t fruitless_rounds =
+      0;  ///< turns in a row of work-groups set aside in which none got on, or that got on no further
   // Why it was cancelled: the first reason counts.
   std::optional<support::Error> error;
   std::optional<FaultReport> fault;  ///< when the reason is a fault
@@ -154,7 +155,7 @@ struct Dispatch {
     return next_work_group.load(std::memory_order_relaxed) < work_group_count ||
            given_back_count.load(std::memory_order_relaxed) != 0;
   }
-  bool has_work() const { return has_unbegun() || set_aside_count.load(std::memory_order_relaxed) != 0; }
+  bool has_work() const { return has_unbegun() || preemption_count.load(std::memory_order_relaxed) != 0; }
 };
 
 /// Whether a dispatch under way is to be given up: it was cancelled, is late at the time `now` (now_ns()), or somebody

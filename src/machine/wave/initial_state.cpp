@@ -88,11 +88,11 @@ void copy_start(const Wave& start, Wave& wave, uint32_t scalar_blocks) {
   wave.float_mode = start.float_mode;
   wave.state = WaveState::ready;
   wave.global_sync = 0;
-  wave.patience = 0;
+  wave.spin_backoff = 0;
   wave.barrier_phase = wave.named_phase = wave.cluster_phase = 0;
   wave.named_barrier = 0;
   wave.instructions = wave.interpreted = 0;
-  wave.told = {};
+  wave.reported = {};
   wave.fingerprint = 0;
   wave.seems_to_wait = false;
   wave.scratch_bytes_per_lane = start.scratch_bytes_per_lane;
@@ -193,7 +193,7 @@ void InitialState::prepare(Dispatch& dispatch, const WorkGroupStorage& storage, 
 }
 
 /// Which registers a wave begins with, from what the engine knows.
-void InitialState::note_needed(const StartRegisters* needed) {
+void InitialState::note_needed(const LiveInRegisters* needed) {
   const Kernel& kernel = *dispatch_->kernel;
   const auto is_cleared = [&](unsigned key) {
     return key < isa::first_agpr ? key >= id_rows_ && key < kernel.named_vgprs
@@ -333,7 +333,7 @@ uint64_t InitialState::first_exec(uint32_t wave) const {
   return lanes >= 64 ? ~uint64_t{0} : (uint64_t{1} << lanes) - 1;
 }
 
-void InitialState::describe(const WorkGroup& group, WaveSeries& series) const {
+void InitialState::describe(const WorkGroup& group, WaveBatch& series) const {
   const auto waves = static_cast<uint32_t>(group.waves.size());
   series.waves_left = waves - group.waves_begun;
   series.exec = first_exec(0);

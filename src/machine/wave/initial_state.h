@@ -43,10 +43,10 @@ class InitialState {
   /// Makes the group's next wave ready at the entry, its registers in `rows`: rows_of_a_wave() of them.
   Wave& begin_wave(WorkGroup& group, Row* rows);
 
-  /// Whether a WaveSeries says all about the waves of a work-group.
+  /// Whether a WaveBatch says all about the waves of a work-group.
   bool is_series() const { return is_series_; }
   /// Says what there is to say of the waves of the work-group that has begun last, of those that have not begun.
-  void describe(const WorkGroup& group, WaveSeries& series) const;
+  void describe(const WorkGroup& group, WaveBatch& series) const;
 
  private:
   void place_in_grid(WorkGroup& group, uint64_t index);
@@ -57,7 +57,7 @@ class InitialState {
   uint64_t first_exec(uint32_t wave) const;
   void write_work_item_ids(Row* rows, uint32_t wave) const;
   void keep_ids();
-  void note_needed(const StartRegisters* needed);
+  void note_needed(const LiveInRegisters* needed);
 
   static constexpr uint8_t none = 0xFF;
 

@@ -85,7 +85,7 @@ void ResidentGroup::begin(uint64_t number) {
   if (Observer* observer = group.dispatch->observer) observer->work_group_begins(group);
 }
 
-void ResidentGroup::begin_in_series(uint64_t number, WaveSeries& series) {
+void ResidentGroup::begin_in_series(uint64_t number, WaveBatch& series) {
   begin(number);
   describe(series);
   group.waves_begun = rows_in_use_ = 1;

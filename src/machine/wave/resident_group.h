@@ -54,12 +54,12 @@ class ResidentGroup {
   /// host's cache.
   Wave& begin_wave();
   void end_wave(const Wave& wave) { free_rows_.push_back(wave.vgpr); }
-  /// Whether waves can follow the group's first one as a WaveSeries.
+  /// Whether waves can follow the group's first one as a WaveBatch.
   bool is_series() const { return initial_.is_series(); }
   /// Of the waves that have not begun.
-  void describe(WaveSeries& series) const { initial_.describe(group, series); }
+  void describe(WaveBatch& series) const { initial_.describe(group, series); }
   /// begin(), and the first wave begins in the registers of one that has ended; what of it matters, the engine sets.
-  void begin_in_series(uint64_t number, WaveSeries& series);
+  void begin_in_series(uint64_t number, WaveBatch& series);
   /// The wave, which began as the group's first, has become the one that its index says; those between have ended.
   Wave& settle(Wave& wave);
 

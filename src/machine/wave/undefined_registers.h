@@ -1,7 +1,7 @@
 // machine: which of a wave's registers hold something that nobody has written.
 //
 // An observer that follows this (observe/shadow/register_shadow.h) keeps it, and translated code, which is not told of
-// instruction by instruction, looks at it and changes it (compiler/lowering/definedness_checks.h).
+// instruction by instruction, looks at it and changes it (compiler/lowering/undefined_value_checks.h).
 #pragma once
 
 #include <cstdint>

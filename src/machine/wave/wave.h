@@ -63,7 +63,7 @@ constexpr semantics::FloatMode float_mode_of(uint32_t mode, const semantics::Flo
 }
 
 constexpr semantics::FloatMode float_mode_of(uint32_t mode, const target::Processor& processor) {
-  return float_mode_of(mode, {.eight_bit = processor.ocp_fp8 ? semantics::EightBit::ocp : semantics::EightBit::fnuz,
+  return float_mode_of(mode, {.eight_bit = processor.ocp_fp8 ? semantics::Fp8Format::ocp : semantics::Fp8Format::fnuz,
                               .has_ieee_mode = processor.ieee_mode});
 }
 
@@ -96,9 +96,9 @@ constexpr uint16_t dynamic_vgpr_block = 32;
 using Row = semantics::Row;
 
 /// What the observer of a wave's path has been told of it.
-struct ToldPath {
+struct ReportedPath {
   uint64_t from = 0, until = 0;  ///< code that it has been told of, and that the wave has not executed
-  uint32_t number = 0;           ///< what it has said last (Observer::path_after)
+  uint32_t number = 0;           ///< what it has said last (Observer::on_basic_block)
 };
 
 struct alignas(64) Wave {
@@ -116,7 +116,7 @@ struct alignas(64) Wave {
   semantics::FloatMode float_mode;  ///< float_mode_of(mode, ...): set both or neither
   WaveState state;
   uint8_t global_sync;     ///< the engine's: whether the wave waits in global wave sync, and for what; 0 at start
-  uint8_t patience;        ///< the engine's: how often a loop was begun anew lest it waits for others; 0 at start
+  uint8_t spin_backoff;    ///< the engine's: how often a loop was begun anew lest it waits for others; 0 at start
   bool seems_to_wait;      ///< the scheduler's: it came back with the same fingerprint twice; false at start
   uint32_t index;          ///< in the work-group
   uint32_t barrier_phase;  ///< of the work-group's barrier, whose end its next wait is for; 0 at start
@@ -125,7 +125,7 @@ struct alignas(64) Wave {
   uint8_t named_barrier;   ///< number of that barrier (barrier.h); 0 for none, as at start
   uint64_t instructions;   ///< executed so far
   uint64_t interpreted;    ///< of them, those that the compiled engine left to the interpreter
-  ToldPath told;           ///< where somebody watches paths (observer.h); nothing at start
+  ReportedPath reported;   ///< where somebody watches paths (observer.h); nothing at start
   uint64_t fingerprint;    ///< the scheduler's, of the wave's state when it last came back
   uint8_t* scratch;        ///< the wave's scratch memory: swizzled, 64 lanes x 4 bytes to a row
   uint32_t scratch_bytes_per_lane;

@@ -20,9 +20,9 @@
 #include "isa/table.h"
 #include "machine/gpu.h"
 #include "machine/wave/dispatch.h"
-#include "observe/race/asked_copies.h"
-#include "observe/race/epoch.h"
-#include "observe/race/running_groups.h"
+#include "observe/race/active_work_groups.h"
+#include "observe/race/generation_number.h"
+#include "observe/race/requested_copies.h"
 #include "observe/race/thread_slots.h"
 #include "observe/report/place.h"
 #include "observe/shadow/register_shadow.h"
@@ -44,7 +44,7 @@ using machine::Space;
 using semantics::MemoryAccess;
 
 constexpr const char* checker = "init";
-constexpr uint32_t most_bytes = 128;  ///< of an access
+constexpr uint32_t max_bytes = 128;  ///< of an access
 
 /// A memory instruction that a wave has come to, whose accesses are told after it.
 struct MemoryStep {
@@ -103,10 +103,10 @@ bool means_nothing(std::span<const uint8_t> undefined) {
 
 class InitChecker final : public Checker {
  public:
-  explicit InitChecker(Findings& findings) : findings_(findings), memory_([this] { tell_full(); }) {}
+  explicit InitChecker(Findings& findings) : findings_(findings), memory_([this] { report_full(); }) {}
 
-  machine::Watched watched() const override {
-    return {.dispatches = true, .work_groups = true, .memory = true, .definedness = true};
+  machine::EventMask watched() const override {
+    return {.dispatches = true, .work_groups = true, .memory = true, .undefined_values = true};
   }
 
   void work_group_begins(const machine::WorkGroup& group) override {
@@ -141,8 +141,8 @@ class InitChecker final : public Checker {
   }
   void instruction(const machine::Wave& wave, uint64_t pc, const Instruction& instruction) override;
   void access(const machine::Wave& wave, const AccessEvent& access) override;
-  machine::OrdinaryAccesses ordinary_accesses(const machine::Wave& wave) override;
-  bool is_ordinary(const machine::Wave& wave, const AccessEvent& access, machine::OrdinaryMemory& around) override;
+  machine::AccessFilter access_filter(const machine::Wave& wave) override;
+  bool passes_filter(const machine::Wave& wave, const AccessEvent& access, machine::OrdinaryMemory& around) override;
 
   void allocated(const machine::MemoryEvent& memory) override {
     if (memory.kind != machine::MemoryEvent::Kind::device) return;
@@ -212,7 +212,7 @@ class InitChecker final : public Checker {
   void report(const machine::Wave& wave, uint64_t pc, unsigned lane, const char* kind, std::string_view what,
               uint32_t origin, const char* advice);
   std::vector<NamedStack> origin_of(uint32_t origin) const;
-  void tell_full() {
+  void report_full() {
     Finding note;
     note.checker = checker;
     note.kind = "shadow-memory";
@@ -220,19 +220,19 @@ class InitChecker final : public Checker {
     note.message = fmt::format(
         "the memory in which it is kept what nobody has written ({} GiB) is used up: further memory "
         "counts as written",
-        ShadowMemory::most_bytes >> 30);
+        ShadowMemory::max_bytes >> 30);
     if (!findings_.known(checker, note.kind, 0, 1)) findings_.add(0, std::move(note));
   }
 
   Findings& findings_;
   ShadowMemory memory_;
-  AskedCopies asked_;  ///< to the host
+  RequestedCopies asked_;  ///< to the host
   /// What a program allocates by the library it may fill by itself whenever no kernel runs.
   std::mutex of_library_mutex_;
   std::set<uint64_t> of_library_;
   std::atomic<bool> has_stored_undefined_{false};
   UndefinedStores stored_undefined_;
-  RunningGroups<GroupState> groups_;
+  ActiveWorkGroups<GroupState> groups_;
   std::atomic<uint64_t> epoch_{next_epoch()};  ///< another one whenever memory that was written no longer is
 };
 
@@ -505,8 +505,8 @@ bool InitChecker::finds_all_written(GroupState& group, const AccessEvent& access
   if (near.epoch != epoch || near.pc != access.pc) near = {.epoch = epoch, .pc = access.pc};
   if (begin >= near.begin && end <= near.end) return true;
   // Where it fails again and again, it only takes time.
-  constexpr uint32_t most_misses = 8, some = 64;
-  if (near.misses > most_misses) {
+  constexpr uint32_t max_misses = 8, some = 64;
+  if (near.misses > max_misses) {
     ++near.misses;
     if (near.misses % some != 0) return false;
   }
@@ -538,7 +538,7 @@ void InitChecker::access(const machine::Wave& wave, const AccessEvent& access) {
   if (state == nullptr) return;
   if (access.is_translated) return translated_access(wave, *group, *state, access);
   // Of tensors, and of loads that transpose, it is not followed what goes where.
-  if (state->step.access == nullptr || access.bytes > most_bytes) {
+  if (state->step.access == nullptr || access.bytes > max_bytes) {
     if (access.writes) write_defined(*group, *state, access);
     return;
   }
@@ -554,7 +554,7 @@ void InitChecker::access(const machine::Wave& wave, const AccessEvent& access) {
       return;
     }
   }
-  uint8_t undefined[most_bytes];
+  uint8_t undefined[max_bytes];
   for (uint64_t lanes = access.lanes; lanes != 0; lanes &= lanes - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
     uint32_t origin = 0;
@@ -609,14 +609,14 @@ void InitChecker::for_each_run(const AccessEvent& access, const Visit& visit) {
   if (end != begin) visit(begin, end - begin);
 }
 
-machine::OrdinaryAccesses InitChecker::ordinary_accesses(const machine::Wave& wave) {
+machine::AccessFilter InitChecker::access_filter(const machine::Wave& wave) {
   const auto [group, state] = find(wave);
   if (state == nullptr) return {.scratch_bytes = UINT32_MAX, .epoch = epoch_};
   return {.lds_bytes = group->written_lds(), .epoch = epoch_, .undefined = &state->registers.shared()};
 }
 
 /// What is written is read and written again without a change.
-bool InitChecker::is_ordinary(const machine::Wave& wave, const AccessEvent& access, machine::OrdinaryMemory& around) {
+bool InitChecker::passes_filter(const machine::Wave& wave, const AccessEvent& access, machine::OrdinaryMemory& around) {
   const auto [group, state] = find(wave);
   if (state == nullptr) {
     around = {.begin = 0, .end = UINT64_MAX};
@@ -634,8 +634,8 @@ bool InitChecker::is_ordinary(const machine::Wave& wave, const AccessEvent& acce
     });
     return all_written;
   }
-  uint8_t undefined[most_bytes];
-  if (access.bytes > most_bytes) return true;
+  uint8_t undefined[max_bytes];
+  if (access.bytes > max_bytes) return true;
   for (uint64_t lanes = access.lanes; lanes != 0; lanes &= lanes - 1) {
     uint32_t origin = 0;
     read_memory(*group, *state, access, static_cast<unsigned>(std::countr_zero(lanes)), undefined, origin);
@@ -651,8 +651,8 @@ void InitChecker::write_defined(GroupState& group, WaveState& state, const Acces
   if (access.space == Space::lds) {
     return for_each_run(access, [&](uint64_t begin, uint64_t bytes) { group.write_lds(begin, bytes, nullptr); });
   }
-  if (access.bytes > most_bytes) return;
-  const uint8_t undefined[most_bytes]{};
+  if (access.bytes > max_bytes) return;
+  const uint8_t undefined[max_bytes]{};
   for (uint64_t lanes = access.lanes; lanes != 0; lanes &= lanes - 1) {
     write_memory(group, state, access, static_cast<unsigned>(std::countr_zero(lanes)), undefined);
   }
@@ -661,7 +661,7 @@ void InitChecker::write_defined(GroupState& group, WaveState& state, const Acces
 /// Its address is defined, and what it stores.
 void InitChecker::translated_access(const machine::Wave& wave, GroupState& group, WaveState& state,
                                     const AccessEvent& access) {
-  if (access.bytes > most_bytes) {
+  if (access.bytes > max_bytes) {
     if (access.writes) write_defined(group, state, access);
     return;
   }
@@ -669,7 +669,7 @@ void InitChecker::translated_access(const machine::Wave& wave, GroupState& group
   step.access = &semantics::memory_access(access.instruction);
   step.result = access.instruction.destinations != 0 ? &access.instruction.operands[0] : nullptr;
   if (access.reads) {
-    uint8_t undefined[most_bytes];
+    uint8_t undefined[max_bytes];
     for (uint64_t lanes = access.lanes; lanes != 0; lanes &= lanes - 1) {
       const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
       uint32_t origin = 0;

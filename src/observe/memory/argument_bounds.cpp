@@ -102,29 +102,28 @@ std::optional<LeftArgument> left_argument(const object::KernelMetadata& kernel, 
   }
   // The structure that most lanes read, and whether a lane is where only an index leads.
   bool is_uniform = true, is_out_of_place = false;
-  const KernelArgument* most_read = nullptr;
-  uint64_t most_lanes = 0, least = UINT64_MAX;
+  const KernelArgument* max_read = nullptr;
+  uint64_t max_lanes = 0, least = UINT64_MAX;
   for_each_lane(access, [&](unsigned lane) {
     const uint64_t offset = offset_of(lane);
     is_uniform &= offset == offset_of(first);
     least = std::min(least, offset);
     is_out_of_place |= arguments.is_out_of_place(offset);
     const KernelArgument* const argument = arguments.at(offset);
-    if (argument == nullptr || argument == most_read || is_hidden(*argument) || !arguments.is_indexed(*argument))
-      return;
+    if (argument == nullptr || argument == max_read || is_hidden(*argument) || !arguments.is_indexed(*argument)) return;
     uint64_t lanes = 0;
     for_each_lane(access, [&](unsigned other) { lanes += arguments.at(offset_of(other)) == argument ? 1 : 0; });
-    if (lanes > most_lanes) {
-      most_lanes = lanes;
-      most_read = argument;
+    if (lanes > max_lanes) {
+      max_lanes = lanes;
+      max_read = argument;
     }
   });
   if (is_uniform || !is_out_of_place) return std::nullopt;
-  LeftArgument left{.argument = most_read != nullptr ? most_read : arguments.indexed_before(least)};
+  LeftArgument left{.argument = max_read != nullptr ? max_read : arguments.indexed_before(least)};
   for_each_lane(access, [&](unsigned lane) {
     const KernelArgument* const argument = arguments.at(offset_of(lane));
     const bool is_other = argument != nullptr && !is_hidden(*argument) && arguments.is_indexed(*argument);
-    if (is_other && most_read != nullptr) return;
+    if (is_other && max_read != nullptr) return;
     if (left.count++ == 0) left.lane = lane;
   });
   return left.count == 0 ? std::nullopt : std::optional(left);

@@ -24,7 +24,7 @@
 #include "object/code_object.h"
 #include "object/elf_file.h"
 #include "observe/memory/argument_bounds.h"
-#include "observe/race/epoch.h"
+#include "observe/race/generation_number.h"
 #include "observe/report/place.h"
 #include "observe/shadow/allocations.h"
 #include "semantics/image/image_operation.h"
@@ -183,11 +183,11 @@ bool is_in_one_of(const LdsLayout& layout, uint64_t offset, uint64_t bytes) {
 
 class MemoryChecker final : public Checker {
  public:
-  MemoryChecker(Findings& findings, const Surroundings& surroundings, bool checks, bool tells_leaks)
-      : findings_(findings), surroundings_(surroundings), checks_(checks), tells_leaks_(tells_leaks) {}
+  MemoryChecker(Findings& findings, const CheckerContext& context, bool checks, bool reports_leaks)
+      : findings_(findings), checker_context_(context), checks_(checks), reports_leaks_(reports_leaks) {}
 
-  machine::Watched watched() const override {
-    return {.code = checks_, .dispatches = checks_, .odd_accesses = checks_, .memory = true, .order = checks_};
+  machine::EventMask watched() const override {
+    return {.code = checks_, .dispatches = checks_, .filtered_accesses = checks_, .memory = true, .order = checks_};
   }
 
   void code_unloading(const machine::LoadedCode& code) override {
@@ -197,13 +197,13 @@ class MemoryChecker final : public Checker {
 
   void dispatch_ends(const machine::Dispatch&) override { dispatches_epoch_.store(next_epoch()); }
 
-  machine::OrdinaryAccesses ordinary_accesses(const machine::Wave& wave) override {
+  machine::AccessFilter access_filter(const machine::Wave& wave) override {
     const auto layout = lds_layout_of(wave);
     return {.scratch_bytes = scratch_size(wave),
             .lds_bytes = layout ? static_cast<uint32_t>(layout->front().end) : UINT32_MAX,
             .epoch = std::max(allocations_.generation(), dispatches_epoch_.load())};
   }
-  bool is_ordinary(const machine::Wave& wave, const AccessEvent& access, machine::OrdinaryMemory& around) override;
+  bool passes_filter(const machine::Wave& wave, const AccessEvent& access, machine::OrdinaryMemory& around) override;
 
   void access(const machine::Wave& wave, const AccessEvent& access) override {
     switch (access.space) {
@@ -284,7 +284,7 @@ class MemoryChecker final : public Checker {
 
  private:
   void note_last_of_caller(const HostStack& stack) {
-    if (!tells_leaks_) return;
+    if (!reports_leaks_) return;
     const std::lock_guard lock(last_mutex_);
     last_of_caller_[stack.hash_of_caller()] = stack.hash();
   }
@@ -303,7 +303,7 @@ class MemoryChecker final : public Checker {
     return culprits(access, [](uint64_t address) { return !machine::MemoryGrain::of_process().is_fine(address); });
   }
   void check_grain(const machine::Wave& wave, const AccessEvent& access);
-  bool is_ordinary_in_memory(const machine::Wave& wave, const AccessEvent& access, machine::OrdinaryMemory& around);
+  bool passes_memory_filter(const machine::Wave& wave, const AccessEvent& access, machine::OrdinaryMemory& around);
   void check_global(const machine::Wave& wave, const AccessEvent& access);
   void check_lane(const machine::Wave& wave, const AccessEvent& access, unsigned lane);
   bool check_arguments(const machine::Wave& wave, const AccessEvent& access, unsigned lane);
@@ -339,8 +339,8 @@ class MemoryChecker final : public Checker {
   std::atomic<bool> has_lds_layouts_{false};
 
   Findings& findings_;
-  const Surroundings& surroundings_;
-  const bool checks_, tells_leaks_;
+  const CheckerContext& checker_context_;
+  const bool checks_, reports_leaks_;
   /// By what called a language runtime, the stack of the last allocation: the one that was asked for. A runtime's first
   /// call also allocates for itself before that.
   std::map<uint64_t, uint64_t> last_of_caller_;
@@ -389,10 +389,11 @@ void MemoryChecker::report_block(const machine::Wave& wave, const AccessEvent& a
 
 // --- What is ordinary ------------------------------------------------------------------------------------------------
 
-bool MemoryChecker::is_ordinary(const machine::Wave& wave, const AccessEvent& access, machine::OrdinaryMemory& around) {
+bool MemoryChecker::passes_filter(const machine::Wave& wave, const AccessEvent& access,
+                                  machine::OrdinaryMemory& around) {
   switch (access.space) {
     case Space::global:
-      return is_ordinary_in_memory(wave, access, around);
+      return passes_memory_filter(wave, access, around);
     case Space::lds: {
       const uint64_t end = wave.work_group->lds_bytes, alignment = lds_alignment(wave, access);
       around = {.begin = 0, .end = end};
@@ -414,8 +415,8 @@ bool MemoryChecker::is_ordinary(const machine::Wave& wave, const AccessEvent& ac
 }
 
 /// The others are looked at when they are told.
-bool MemoryChecker::is_ordinary_in_memory(const machine::Wave& wave, const AccessEvent& access,
-                                          machine::OrdinaryMemory& around) {
+bool MemoryChecker::passes_memory_filter(const machine::Wave& wave, const AccessEvent& access,
+                                         machine::OrdinaryMemory& around) {
   if (access.drops_bits) return false;
   const uint64_t alignment = access.is_atomic ? access.bytes : 1;
   if (alignment != 1 && culprits(access, [&](uint64_t address) { return address % alignment == 0; }).count != 0) {
@@ -513,8 +514,8 @@ bool MemoryChecker::may_use(const machine::Wave& wave, uint64_t address, uint64_
   if (within(dispatch.queue_address, queue_bytes)) return true;
   // s_scratch_load and _store, which are of no lane's.
   if (is_scalar && within(reinterpret_cast<uint64_t>(wave.scratch), dispatch.scratch_bytes_per_wave)) return true;
-  if (surroundings_.known) {
-    if (const auto range = surroundings_.known(address)) return within(range->first, range->second - range->first);
+  if (checker_context_.known) {
+    if (const auto range = checker_context_.known(address)) return within(range->first, range->second - range->first);
   }
   // The machine's own: rings of queues, arguments, buffers of printf. Not registers, LDS and scratch.
   if (const auto own = dispatch.gpu->memory().find(address)) {
@@ -823,7 +824,7 @@ void MemoryChecker::bad_free(std::string kind, std::string what, const Block& bl
 /// What the program itself asked for and never freed, those of the same calls together. A language runtime keeps memory
 /// of its own until the end.
 void MemoryChecker::finish() {
-  if (!tells_leaks_) return;
+  if (!reports_leaks_) return;
   struct Leak {
     Block first;
     uint64_t count = 0, bytes = 0;
@@ -858,9 +859,9 @@ void MemoryChecker::finish() {
 
 }  // namespace
 
-std::unique_ptr<Checker> make_memory_checker(Findings& findings, const Surroundings& surroundings, bool checks,
-                                             bool tells_leaks) {
-  return std::make_unique<MemoryChecker>(findings, surroundings, checks, tells_leaks);
+std::unique_ptr<Checker> make_memory_checker(Findings& findings, const CheckerContext& context, bool checks,
+                                             bool reports_leaks) {
+  return std::make_unique<MemoryChecker>(findings, context, checks, reports_leaks);
 }
 
 }  // namespace Atoll::observe

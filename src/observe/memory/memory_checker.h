@@ -11,8 +11,8 @@
 
 namespace Atoll::observe {
 
-/// `checks`: accesses and copies. `tells_leaks`: as findings; otherwise a note says how much was never freed.
-std::unique_ptr<Checker> make_memory_checker(Findings& findings, const Surroundings& surroundings, bool checks,
-                                             bool tells_leaks);
+/// `checks`: accesses and copies. `reports_leaks`: as findings; otherwise a note says how much was never freed.
+std::unique_ptr<Checker> make_memory_checker(Findings& findings, const CheckerContext& context, bool checks,
+                                             bool reports_leaks);
 
 }  // namespace Atoll::observe

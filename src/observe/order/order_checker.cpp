@@ -18,7 +18,7 @@
 #include "isa/table.h"
 #include "machine/gpu.h"
 #include "machine/report/fault_guard.h"
-#include "observe/race/running_groups.h"
+#include "observe/race/active_work_groups.h"
 #include "observe/report/place.h"
 #include "observe/shadow/load_shape.h"
 #include "observe/shadow/stored_history.h"
@@ -67,7 +67,7 @@ struct Patch {
 /// A load that its wave has not waited for.
 struct Load {
   uint64_t time = 0, pc = 0;
-  bool is_late = false, is_ordinary = false;
+  bool is_late = false, passes_filter = false;
   bool is_scalar = false;  ///< then its dwords stand for lanes
   LoadShape shape{};
   uint64_t lanes = 0, random = 0;
@@ -93,7 +93,7 @@ bool overlap(const Load& one, const Load& other) {
 
 struct WaveState {
   uint64_t operation = 0;                          ///< the time of its last operation on vector memory
-  std::array<std::vector<uint64_t>, 2> under_way;  ///< times, by counter: of loads, of stores
+  std::array<std::vector<uint64_t>, 2> in_flight;  ///< times, by counter: of loads, of stores
   std::vector<Load> loads;
   std::vector<std::pair<unsigned, uint32_t>> scalars;   ///< what scalar loads bring, by register
   uint64_t loaded = 0, stored = 0, scalars_loaded = 0;  ///< how many, for the choice
@@ -145,7 +145,7 @@ class OrderChecker final : public Checker {
  public:
   OrderChecker(Findings& findings, uint64_t seed) : findings_(findings), seed_(seed) {}
 
-  machine::Watched watched() const override {
+  machine::EventMask watched() const override {
     return {
         .dispatches = true, .work_groups = true, .instructions = true, .accesses = true, .memory = true, .loads = true};
   }
@@ -154,7 +154,7 @@ class OrderChecker final : public Checker {
   void dispatch_ends(const machine::Dispatch& dispatch) override;
   void work_group_begins(const machine::WorkGroup& group) override;
   void work_group_ends(const machine::WorkGroup& group) override { running_.erase(group); }
-  void settle_loads(Wave& wave, const Instruction& next) override;
+  void override_loaded_values(Wave& wave, const Instruction& next) override;
   void instruction(const Wave& wave, uint64_t pc, const Instruction& instruction) override;
   void access(const Wave& wave, const AccessEvent& access) override;
   void allocated(const machine::MemoryEvent& memory) override { forget_stores(memory.address, memory.size); }
@@ -187,7 +187,7 @@ class OrderChecker final : public Checker {
 
   Findings& findings_;
   const uint64_t seed_;
-  RunningGroups<RunningGroup> running_;
+  ActiveWorkGroups<RunningGroup> running_;
 
   std::mutex mutex_;  ///< of what follows, and of what work-groups keep of their stores
   uint64_t now_ = 1, dispatch_count_ = 0;
@@ -251,11 +251,11 @@ void OrderChecker::work_group_begins(const machine::WorkGroup& group) {
 // --- Instructions -------------------------------------------------------------------------------------------------
 
 /// The time of the last operation that a wait for at most so many waits for; 0: none.
-uint64_t waited_for(const std::vector<uint64_t>& under_way, uint32_t at_most) {
-  return at_most >= under_way.size() ? 0 : under_way[under_way.size() - at_most - 1];
+uint64_t waited_for(const std::vector<uint64_t>& in_flight, uint32_t at_most) {
+  return at_most >= in_flight.size() ? 0 : in_flight[in_flight.size() - at_most - 1];
 }
 
-void OrderChecker::settle_loads(Wave& wave, const Instruction& next) {
+void OrderChecker::override_loaded_values(Wave& wave, const Instruction& next) {
   const auto [group, state] = place_of(wave);
   if (state == nullptr || (state->loads.empty() && state->late_stores.empty() && state->scalars.empty())) return;
   const auto waits = hazards::counter_waits(next);
@@ -265,7 +265,7 @@ void OrderChecker::settle_loads(Wave& wave, const Instruction& next) {
     state->scalars.clear();
   }
   if (!state->late_stores.empty()) finish_late_stores(*group, *state, *waits);
-  const uint64_t until = waited_for(state->under_way[0], waits->of(Counter::load));
+  const uint64_t until = waited_for(state->in_flight[0], waits->of(Counter::load));
   size_t settled = 0;
   for (Load& load : state->loads) {
     if (load.time > until) break;
@@ -285,7 +285,7 @@ void OrderChecker::settle_loads(Wave& wave, const Instruction& next) {
 /// Stores that are waited for have come by now: some of them after others that were executed later.
 void OrderChecker::finish_late_stores(const RunningGroup& group, WaveState& state, const hazards::CounterWaits& waits) {
   const Counter counter = group.counts_stores_apart ? Counter::store : Counter::load;
-  const uint64_t until = waited_for(state.under_way[group.counts_stores_apart ? 1 : 0], waits.of(counter));
+  const uint64_t until = waited_for(state.in_flight[group.counts_stores_apart ? 1 : 0], waits.of(counter));
   for (const auto& [address, time] : state.late_stores) {
     uint32_t has = 0;
     if (time > until || !machine::read_guest(&has, address, sizeof has)) continue;
@@ -308,8 +308,8 @@ void OrderChecker::finish_late_stores(const RunningGroup& group, WaveState& stat
 void OrderChecker::wait(const Wave& wave, RunningGroup& group, WaveState& state, const hazards::CounterWaits& waits) {
   constexpr std::array counters = {Counter::load, Counter::store};
   for (size_t counter = 0; counter < counters.size(); ++counter) {
-    std::vector<uint64_t>& under_way = state.under_way[counter];
-    const uint64_t until = waited_for(under_way, waits.of(counters[counter]));
+    std::vector<uint64_t>& in_flight = state.in_flight[counter];
+    const uint64_t until = waited_for(in_flight, waits.of(counters[counter]));
     const uint32_t queue = group.queue_of(wave.index);
     // Where a CU's accesses are in order, a wave that waits for all is taken to wait for its CU's.
     const bool is_for_all = group.caches.waits_for_all() && waits.of(counters[counter]) == 0;
@@ -322,7 +322,7 @@ void OrderChecker::wait(const Wave& wave, RunningGroup& group, WaveState& state,
       const bool is_of_counter = (counter == 1) == group.counts_stores_apart;
       if (each.wave == wave.index && is_of_counter && each.issue <= until && each.done == never) each.done = now_;
     }
-    std::erase_if(under_way, [&](uint64_t time) { return time <= until; });
+    std::erase_if(in_flight, [&](uint64_t time) { return time <= until; });
   }
 }
 
@@ -368,9 +368,9 @@ void OrderChecker::instruction(const Wave& wave, uint64_t, const Instruction& in
       group->stores->write_backs.push_back({wave.index, now_, never});
     }
     if (writes_back) {
-      state->under_way[group->counts_stores_apart ? 1 : 0].push_back(now_);
+      state->in_flight[group->counts_stores_apart ? 1 : 0].push_back(now_);
     } else if (instruction.opcode == Opcode::global_inv) {
-      state->under_way[0].push_back(now_);
+      state->in_flight[0].push_back(now_);
     }
     return;
   }
@@ -385,7 +385,7 @@ void OrderChecker::instruction(const Wave& wave, uint64_t, const Instruction& in
   using enum semantics::MemoryAccess::Kind;
   const semantics::MemoryAccess::Kind kind = semantics::memory_access(instruction).kind;
   const bool brings_nothing = instruction.destinations == 0 && !instruction.lds && kind != load && kind != load_to_lds;
-  state->under_way[brings_nothing && group->counts_stores_apart ? 1 : 0].push_back(now_);
+  state->in_flight[brings_nothing && group->counts_stores_apart ? 1 : 0].push_back(now_);
 }
 
 // --- Stores -------------------------------------------------------------------------------------------------------
@@ -399,7 +399,7 @@ void OrderChecker::access(const Wave& wave, const AccessEvent& access) {
   if (access.writes) return store(wave, *group, *state, access);
   const auto shape = load_shape(wave, access.instruction, access.bytes);
   if (!shape) return;
-  Load load{.time = state->operation, .pc = access.pc, .is_ordinary = is_plain(access.instruction), .shape = *shape};
+  Load load{.time = state->operation, .pc = access.pc, .passes_filter = is_plain(access.instruction), .shape = *shape};
   load.lanes = access.lanes;
   load.random = mixed(group->choice ^ mixed(wave.index + (++state->loaded << 16)));
   load.is_late = (load.random >> 32 & 3) == 0;
@@ -430,8 +430,8 @@ void OrderChecker::access(const Wave& wave, const AccessEvent& access) {
 
 void OrderChecker::scalar_load(const Wave& wave, RunningGroup& group, WaveState& state, const AccessEvent& access) {
   const Instruction& instruction = access.instruction;
-  constexpr uint32_t most_bytes = 64;
-  if (access.writes || instruction.destinations != 1 || access.bytes == 0 || access.bytes > most_bytes) return;
+  constexpr uint32_t max_bytes = 64;
+  if (access.writes || instruction.destinations != 1 || access.bytes == 0 || access.bytes > max_bytes) return;
   const semantics::MemoryAccess& moved = semantics::memory_access(instruction);
   const isa::Operand& result = instruction.dst();
   if (moved.kind != semantics::MemoryAccess::Kind::load || result.kind != OperandKind::scalar) return;
@@ -441,7 +441,7 @@ void OrderChecker::scalar_load(const Wave& wave, RunningGroup& group, WaveState&
   if (result.reg == isa::scalar::null) return;
   // The policies that a scalar load may have: as of vector loads.
   const bool passes_caches = instruction.glc || instruction.scope != 0;
-  Load load{.pc = access.pc, .is_ordinary = !passes_caches, .is_scalar = true};
+  Load load{.pc = access.pc, .passes_filter = !passes_caches, .is_scalar = true};
   load.shape = {.kind = OperandKind::scalar,
                 .reg = result.reg,
                 .words = 1,
@@ -630,7 +630,7 @@ uint32_t OrderChecker::value_of(RunningGroup& group, uint32_t wave, const Load& 
   const auto is_missed = [&](const Stored& store) {
     return store.time < load.time && !store.is_atomic && (bits_of(store.bytes) & looked_at) != 0;
   };
-  if (load.is_ordinary && !missed && choice < count && ((value ^ at_issue) & looked_at) != 0 &&
+  if (load.passes_filter && !missed && choice < count && ((value ^ at_issue) & looked_at) != 0 &&
       is_missed((*history)[choice])) {
     const Stored& store = (*history)[choice];
     missed = {.store = store,

@@ -219,7 +219,7 @@ class AccessHistory {
   static constexpr size_t part_count = 64;
   /// What the cells may take of the host's memory. Beyond that they are forgotten, and races with what they had go
   /// unnoticed.
-  static constexpr size_t most_bytes = size_t{2} << 30;
+  static constexpr size_t max_bytes = size_t{2} << 30;
 
   using Blocks = std::array<CellBlock, page_bytes / CellBlock::bytes>;
 
@@ -237,7 +237,7 @@ class AccessHistory {
       if (recent.page != nullptr && recent.number == number) return recent.page->blocks;
       auto at = pages_.find(number);
       if (at == pages_.end()) {
-        if (bytes > most_bytes / part_count) {
+        if (bytes > max_bytes / part_count) {
           pages_.clear();
           recent_ = {};
           bytes = 0;

@@ -30,14 +30,14 @@
 #include "observe/order/cache_hierarchy.h"
 #include "observe/race/access_history.h"
 #include "observe/race/access_pieces.h"
-#include "observe/race/asked_copies.h"
-#include "observe/race/epoch.h"
+#include "observe/race/active_work_groups.h"
+#include "observe/race/generation_number.h"
 #include "observe/race/lane_races.h"
 #include "observe/race/race_copies.h"
 #include "observe/race/race_tasks.h"
 #include "observe/race/race_waves.h"
+#include "observe/race/requested_copies.h"
 #include "observe/race/run_order.h"
-#include "observe/race/running_groups.h"
 #include "observe/race/spin_loops.h"
 #include "observe/race/thread_slots.h"
 #include "observe/race/vector_clock.h"
@@ -102,7 +102,7 @@ class RaceChecker final : public Checker {
 
   explicit RaceChecker(Findings& findings) : findings_(findings) {}
 
-  machine::Watched watched() const override {
+  machine::EventMask watched() const override {
     return {.dispatches = true,
             .work_groups = true,
             .synchronisation = true,
@@ -210,7 +210,7 @@ class RaceChecker final : public Checker {
   RunOrder order_;
   CopyHistory copies_;
 
-  RunningGroups<GroupClocks> groups_;
+  ActiveWorkGroups<GroupClocks> groups_;
   std::mutex dispatches_mutex_;
   struct Running {
     uint32_t number = 0;
@@ -220,16 +220,16 @@ class RaceChecker final : public Checker {
   std::map<const machine::Dispatch*, Running> dispatches_;
   std::map<uint32_t, VectorClock> learnt_;  ///< by dispatch: of waves of others, by its waves that ended
 
-  AskedCopies asked_;
+  RequestedCopies asked_;
 
   /// Doubts of dispatches that run, by the later instruction and the earlier one.
-  struct ToldLater {
+  struct DeferredReport {
     Finding finding;
     uint32_t dispatch = 0, load_site = 0;
   };
   std::mutex doubts_mutex_;
-  std::map<std::tuple<uint32_t, uint64_t, uint32_t>, ToldLater> doubts_;  ///< by dispatch, PC and site
-  std::set<uint32_t> retried_;                                            ///< sites of loads that atomics follow
+  std::map<std::tuple<uint32_t, uint64_t, uint32_t>, DeferredReport> doubts_;  ///< by dispatch, PC and site
+  std::set<uint32_t> retried_;                                                 ///< sites of loads that atomics follow
 
   std::mutex clusters_mutex_;
   std::map<const machine::ClusterBarrier*, GroupClocks::Arrived> at_cluster_barriers_;
@@ -472,12 +472,12 @@ void RaceChecker::instruction(const machine::Wave& wave, uint64_t, const isa::In
     WaveClock* clock = clocks_of(wave).wave;
     if (clock == nullptr) return;
     if (clock->global_sync) passes_global_sync(*clock);
-    const bool had_any = clock->loads_under_way || clock->stores_under_way;
+    const bool had_any = clock->loads_in_flight || clock->stores_in_flight;
     if (const uint32_t left = waits->of(memory_model::Counter::lds); left != hazards::CounterWaits::any)
       clock->wait_for_lds(left);
-    if (waits->of(memory_model::Counter::load) == 0) clock->loads_under_way = false;
-    if (waits->of(memory_model::Counter::store) == 0) clock->stores_under_way = false;
-    if (had_any && !clock->loads_under_way && !clock->stores_under_way) clock->pass_time();
+    if (waits->of(memory_model::Counter::load) == 0) clock->loads_in_flight = false;
+    if (waits->of(memory_model::Counter::store) == 0) clock->stores_in_flight = false;
+    if (had_any && !clock->loads_in_flight && !clock->stores_in_flight) clock->pass_time();
   } else if (hazards::invalidates_caches(instruction.opcode)) {
     if (const auto [group, clock] = clocks_of(wave); clock != nullptr) {
       const Invalidates reach = invalidates(*group->caches, instruction);
@@ -915,10 +915,10 @@ bool RaceChecker::pass_global(GroupClocks& group, WaveClock& clock, const Access
   }
   if (!is_known) return false;
   if (access.writes) {
-    clock.stores_under_way = true;
+    clock.stores_in_flight = true;
   } else {
     if (clock.has_fresh_caches()) ++clock.loads_since_invalidation;
-    if (!access.is_scalar) clock.loads_under_way = true;
+    if (!access.is_scalar) clock.loads_in_flight = true;
   }
   return true;
 }
@@ -985,8 +985,8 @@ void RaceChecker::access_global(Pass& pass) {
   } else if (pass.is_load() && clock.has_fresh_caches()) {
     ++clock.loads_since_invalidation;
   }
-  if (access.reads && !access.is_scalar) clock.loads_under_way = true;
-  if (access.writes) clock.stores_under_way = true;
+  if (access.reads && !access.is_scalar) clock.loads_in_flight = true;
+  if (access.writes) clock.stores_in_flight = true;
 }
 
 void RaceChecker::access(const machine::Wave& wave, const AccessEvent& access) {
@@ -1054,7 +1054,7 @@ void RaceChecker::add_doubt(const machine::Wave& wave, const Pass& pass) {
   const std::lock_guard lock(doubts_mutex_);
   if (retried_.contains(pass.doubt.load_site)) return;
   const auto [at, is_new] = doubts_.try_emplace({pass.group.dispatch, access.pc, uint32_t{conflict.other.site}});
-  ToldLater& later = at->second;
+  DeferredReport& later = at->second;
   if (is_new) {
     later.dispatch = pass.group.dispatch;
     later.load_site = pass.doubt.load_site;
@@ -1067,17 +1067,17 @@ void RaceChecker::add_doubt(const machine::Wave& wave, const Pass& pass) {
 
 /// Of a dispatch that ends, or of all.
 void RaceChecker::report_doubts(uint32_t dispatch) {
-  std::vector<Finding> told;
+  std::vector<Finding> reported;
   {
     const std::lock_guard lock(doubts_mutex_);
     for (auto at = doubts_.begin(); at != doubts_.end();) {
-      ToldLater& later = at->second;
+      DeferredReport& later = at->second;
       const bool is_over = dispatch == every_dispatch || later.dispatch == dispatch;
-      if (is_over && !retried_.contains(later.load_site)) told.push_back(std::move(later.finding));
+      if (is_over && !retried_.contains(later.load_site)) reported.push_back(std::move(later.finding));
       at = is_over ? doubts_.erase(at) : std::next(at);
     }
   }
-  for (Finding& finding : told) {
+  for (Finding& finding : reported) {
     const uint64_t pc = finding.pc;
     if (!findings_.known(checker, finding.kind, pc, finding.count)) findings_.add(pc, std::move(finding));
   }
@@ -1091,22 +1091,22 @@ void RaceChecker::allocated(const machine::MemoryEvent& memory) {
 }
 
 /// The copy that the calling thread carries out; 0: none, and what it copies it does for the host at once.
-static thread_local uint32_t copy_under_way = 0;
+static thread_local uint32_t copy_in_flight = 0;
 
 void RaceChecker::copy_starts(uint64_t copy, std::span<const uint64_t> signals) {
   const std::lock_guard lock(dispatches_mutex_);
   const RunOrder::Begun begun = order_.copy_starts(copy, signals);
   begins(begun);
-  copy_under_way = begun.number;
+  copy_in_flight = begun.number;
 }
 
 void RaceChecker::copy_ends(uint64_t, uint64_t completion_signal) {
-  if (const uint32_t number = std::exchange(copy_under_way, 0); number != 0)
+  if (const uint32_t number = std::exchange(copy_in_flight, 0); number != 0)
     order_.copy_ends(number, completion_signal);
 }
 
 void RaceChecker::copied(const machine::CopyEvent& copy) {
-  const uint32_t run = copy_under_way != 0 ? copy_under_way : order_.host_copies();
+  const uint32_t run = copy_in_flight != 0 ? copy_in_flight : order_.host_copies();
   if (run == 0 || copy.bytes == 0) return;
   CopyAccess access{.run = run, .function = std::string(copy.function), .asked = asked_.find(copy)};
   for (const bool writes : {false, true}) {

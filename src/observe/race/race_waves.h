@@ -88,15 +88,15 @@ struct WaveClock {
   bool has_learnt = true;               ///< GroupClocks::limits are older than `known`
   bool has_limits = false;              ///< GroupClocks::limits are of this wave
   Pending pending;
-  bool loads_under_way = false, stores_under_way = false;
+  bool loads_in_flight = false, stores_in_flight = false;
   /// Ordinary loads since it has invalidated its caches, for the agent; more than a few are as good as none at all.
-  uint8_t loads_since_invalidation = most_loads;
-  static constexpr uint8_t most_loads = 4;
+  uint8_t loads_since_invalidation = max_loads;
+  static constexpr uint8_t max_loads = 4;
   /// Hardly anything can be old in its caches. Barriers of whole grids (device libraries; CUDA's and HIP's samples with
   /// a ticket) fence before the atomic, and load what others have written right after it.
-  bool has_fresh_caches() const { return loads_since_invalidation < most_loads; }
+  bool has_fresh_caches() const { return loads_since_invalidation < max_loads; }
   /// Of accesses of LDS that have not been waited for, the oldest first: when one has written; 0: it has only read.
-  std::vector<uint32_t> lds_under_way;
+  std::vector<uint32_t> lds_in_flight;
   std::optional<uint64_t> global_sync;  ///< the place where it has met waves of the whole GPU
   /// Ordinary loads of what atomics have written, since the last barrier: the last few.
   struct Load {
@@ -118,9 +118,9 @@ struct WaveClock {
     has_limits = false;
     know(nothing);
     if (!pending.empty()) pending.clear();
-    loads_under_way = stores_under_way = false;
-    loads_since_invalidation = most_loads;
-    lds_under_way.clear();
+    loads_in_flight = stores_in_flight = false;
+    loads_since_invalidation = max_loads;
+    lds_in_flight.clear();
     global_sync.reset();
     loads_of_atomics.clear();
     incomplete.clear();
@@ -157,16 +157,16 @@ struct WaveClock {
   }
   void begin_lds_access(bool writes) {
     constexpr size_t most = 64;
-    if (lds_under_way.size() < most) lds_under_way.push_back(writes ? time : 0);
+    if (lds_in_flight.size() < most) lds_in_flight.push_back(writes ? time : 0);
   }
   void wait_for_lds(uint32_t left) {
-    if (lds_under_way.size() > left) lds_under_way.erase(lds_under_way.begin(), lds_under_way.end() - left);
+    if (lds_in_flight.size() > left) lds_in_flight.erase(lds_in_flight.begin(), lds_in_flight.end() - left);
   }
   /// Up to which time its accesses are complete, but for those of memory: what is handed on at a barrier. Without a
   /// wait before it, LDS may do what other waves do after it before that.
   uint32_t done() const {
-    const auto first = std::ranges::find_if(lds_under_way, [](uint32_t at) { return at != 0; });
-    return first == lds_under_way.end() ? time : *first - 1;
+    const auto first = std::ranges::find_if(lds_in_flight, [](uint32_t at) { return at != 0; });
+    return first == lds_in_flight.end() ? time : *first - 1;
   }
   /// Up to which time a wave's accesses were complete at some time.
   static uint32_t completed(uint32_t at) { return (at & ~store_mask) - 1; }

@@ -97,7 +97,7 @@ uint32_t RunOrder::begins(Shared before, Moment place) {
   run.before = std::move(before);
   if (place.task != 0) live_[place.task] = std::max(live_[place.task], place.time);
   numbers_.push_back(number);
-  if (under_way_++ != 0 || live_.size() > 1) unordered_.store(true, std::memory_order_relaxed);
+  if (outstanding_++ != 0 || live_.size() > 1) unordered_.store(true, std::memory_order_relaxed);
   return number;
 }
 
@@ -110,7 +110,7 @@ RunClock RunOrder::after(uint32_t number) const {
 }
 
 bool RunOrder::is_fresh(const VectorClock& host) const {
-  return under_way_ == 0 &&
+  return outstanding_ == 0 &&
          std::ranges::all_of(live_, [&](const auto& chain) { return host.of(chain.first) >= chain.second; });
 }
 
@@ -135,7 +135,7 @@ RunOrder::Begun RunOrder::dispatch_begins(const machine::Dispatch& dispatch) {
   const std::lock_guard lock(mutex_);
   Queue* const queue = queue_at(dispatch.queue_address);
   if (queue == nullptr) {
-    const bool fresh = under_way_ == 0;
+    const bool fresh = outstanding_ == 0;
     if (fresh) start_afresh();
     return {begins(nullptr, {}), fresh};
   }
@@ -157,7 +157,7 @@ RunOrder::Begun RunOrder::dispatch_begins(const machine::Dispatch& dispatch) {
 
 void RunOrder::dispatch_ends(const machine::Dispatch& dispatch, uint32_t number, const VectorClock& waves) {
   const std::lock_guard lock(mutex_);
-  --under_way_;
+  --outstanding_;
   Run& run = runs_[number];
   run.end = now_++;
   RunClock clock = after(number);
@@ -195,7 +195,7 @@ RunOrder::Begun RunOrder::copy_starts(uint64_t copy, std::span<const uint64_t> s
 
 void RunOrder::copy_ends(uint32_t number, uint64_t completion_signal) {
   const std::lock_guard lock(mutex_);
-  --under_way_;
+  --outstanding_;
   runs_[number].end = now_++;
   completes(completion_signal, after(number));
 }
@@ -204,7 +204,7 @@ uint32_t RunOrder::host_copies() {
   const std::lock_guard lock(mutex_);
   const uint32_t number = begins(host_now(), {++last_chain_, 1});
   if (number == 0) return 0;
-  --under_way_;
+  --outstanding_;
   runs_[number].end = now_++;
   host_.runs.learn(runs_[number].place);
   host_shared_ = nullptr;

@@ -116,7 +116,7 @@ class RunOrder {
   std::mutex mutex_;  ///< of all that follows
   uint64_t now_ = 1;
   uint32_t last_chain_ = 0;
-  uint32_t under_way_ = 0;
+  uint32_t outstanding_ = 0;
   std::map<uint64_t, Queue> queues_;      ///< by the address of the amd_queue_t
   std::map<uint64_t, RunClock> signals_;  ///< what those know who see it
   std::set<uint64_t> shown_;              ///< signals that the host reads unseen

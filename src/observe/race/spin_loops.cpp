@@ -12,7 +12,7 @@ namespace Atoll::observe {
 namespace {
 
 /// Beyond that it does something.
-constexpr unsigned most_instructions = 64;
+constexpr unsigned max_instructions = 64;
 
 /// Scratch, where code that is not optimized keeps its variables; until GFX9 by the buffer in s[0:3].
 bool is_private(const isa::Instruction& instruction) {
@@ -57,7 +57,7 @@ bool spins(std::span<const uint8_t> code, uint64_t offset, const target::Process
   bool stays = !changes_place(*access);
   std::optional<uint64_t> head;
   uint64_t place = offset + access->size;
-  for (unsigned count = 0; count < most_instructions && !head; ++count) {
+  for (unsigned count = 0; count < max_instructions && !head; ++count) {
     const auto next = at(place);
     if (!next) return false;
     // Compilers do a loop's first round before it.

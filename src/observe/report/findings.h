@@ -18,8 +18,8 @@ namespace Atoll::observe {
 class Findings {
  public:
   /// `tell` gets the report of each finding, on the thread that made it, one at a time.
-  Findings(Suppressions suppressions, std::function<void(std::string_view)> tell)
-      : suppressions_(std::move(suppressions)), tell_(std::move(tell)) {}
+  Findings(Suppressions suppressions, std::function<void(std::string_view)> report)
+      : suppressions_(std::move(suppressions)), tell_(std::move(report)) {}
 
   /// Called after each that is added, with no lock held.
   std::function<void(const Finding&)> added{};

@@ -165,7 +165,7 @@ const void* own_base() {
 
 HostStack HostStack::here() {
   HostStack stack;
-  void* all[most_frames + 2];
+  void* all[max_frames + 2];
   const int found = backtrace(all, std::size(all));
   for (int i = 2; i < found; ++i) stack.frames[stack.count++] = all[i];
   stack.python = python_stack();

@@ -15,8 +15,8 @@
 namespace Atoll::observe {
 
 struct HostStack {
-  static constexpr size_t most_frames = 24;
-  std::array<void*, most_frames> frames{};
+  static constexpr size_t max_frames = 24;
+  std::array<void*, max_frames> frames{};
   size_t count = 0;
   std::string python{};  ///< the thread's Python frames, a line each (python_stack.h); empty outside of Python
 

@@ -11,7 +11,7 @@ namespace Atoll::observe {
 void Progress::dispatch_begins(const machine::Dispatch& dispatch) {
   const Clock::time_point now = now_();
   const std::lock_guard lock(mutex_);
-  running_[&dispatch] = {.begin = now, .told = now};
+  running_[&dispatch] = {.begin = now, .reported = now};
 }
 
 void Progress::dispatch_ends(const machine::Dispatch& dispatch) {
@@ -29,8 +29,8 @@ void Progress::work_group_ends(const machine::WorkGroup& group) {
     if (at == running_.end()) return;
     Running& running = at->second;
     ++running.ended;
-    if (now - running.told < interval || running.ended == dispatch.work_group_count) return;
-    running.told = now;
+    if (now - running.reported < interval || running.ended == dispatch.work_group_count) return;
+    running.reported = now;
     text = fmt::format("atoll: checking kernel '{}': {} of {} work-groups in {} seconds\n",
                        support::demangled(dispatch.kernel->name), running.ended, dispatch.work_group_count,
                        std::chrono::duration_cast<std::chrono::seconds>(now - running.begin).count());

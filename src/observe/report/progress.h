@@ -20,8 +20,9 @@ class Progress {
 
   /// `tell` gets the lines; empty: there are none. `now` is a clock.
   explicit Progress(
-      std::function<void(std::string_view)> tell, std::function<Clock::time_point()> now = [] { return Clock::now(); })
-      : tell_(std::move(tell)), now_(std::move(now)) {}
+      std::function<void(std::string_view)> report,
+      std::function<Clock::time_point()> now = [] { return Clock::now(); })
+      : tell_(std::move(report)), now_(std::move(now)) {}
 
   bool is_wanted() const { return static_cast<bool>(tell_); }
   void dispatch_begins(const machine::Dispatch& dispatch);
@@ -30,7 +31,7 @@ class Progress {
 
  private:
   struct Running {
-    Clock::time_point begin, told;
+    Clock::time_point begin, reported;
     uint64_t ended = 0;  ///< work-groups
   };
   const std::function<void(std::string_view)> tell_;

@@ -145,7 +145,7 @@ void Allocations::add_suballocation(Block block) {
 
 /// Lets the oldest go that are more than are kept.
 void Allocations::trim(std::vector<std::function<void()>>& released) {
-  while (kept_bytes_ > most_kept) {
+  while (kept_bytes_ > max_kept) {
     const uint64_t oldest = kept_.front();
     kept_.pop_front();
     Entry& entry = blocks_.at(oldest);  // nobody else can have got its addresses
@@ -153,7 +153,7 @@ void Allocations::trim(std::vector<std::function<void()>>& released) {
     released.push_back(std::exchange(entry.release, {}));
     remembered_.push_back(oldest);
   }
-  while (remembered_.size() > most_remembered) {
+  while (remembered_.size() > max_remembered) {
     blocks_.erase(remembered_.front());
     remembered_.pop_front();
   }

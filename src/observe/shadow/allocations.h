@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "machine/observer.h"
-#include "observe/race/epoch.h"
+#include "observe/race/generation_number.h"
 #include "observe/report/host_stack.h"
 
 namespace Atoll::observe {
@@ -52,8 +52,8 @@ std::string words_for(const Block& block);
 class Allocations {
  public:
   /// How many bytes of freed memory are kept, and how many blocks are remembered after that.
-  static constexpr uint64_t most_kept = uint64_t{256} << 20;
-  static constexpr size_t most_remembered = 4096;
+  static constexpr uint64_t max_kept = uint64_t{256} << 20;
+  static constexpr size_t max_remembered = 4096;
 
   Allocations() = default;
   Allocations(const Allocations&) = delete;

@@ -9,11 +9,11 @@
 #include <cstring>
 
 #include "observe/race/access_pieces.h"
+#include "semantics/host_isa.h"
 #include "semantics/lanes/lanes.h"
-#include "semantics/level.h"
 
 namespace Atoll::observe {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 namespace {
 
@@ -258,5 +258,5 @@ LdsPass pass_atomic(const LdsRows& rows, const machine::AccessEvent& event, cons
 extern const LdsRowFunctions level_functions;
 constexpr LdsRowFunctions level_functions{.pass_access = &pass_access, .pass_atomic = &pass_atomic};
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::observe

@@ -1,5 +1,5 @@
 // observe: the fast paths of LDS cells (lds_cells.h), which are compiled for each level of the host's vector
-// instructions (semantics/level.h).
+// instructions (semantics/host_isa.h).
 #pragma once
 
 #include <array>

@@ -22,7 +22,7 @@ using semantics::MemoryAccess;
 
 /// Where a shape begins: the registers of the result.
 std::optional<LoadShape> shape_of_result(const Instruction& instruction, uint32_t bytes) {
-  if (instruction.lds || instruction.tfe || instruction.destinations != 1 || bytes > LoadShape::most_bytes) {
+  if (instruction.lds || instruction.tfe || instruction.destinations != 1 || bytes > LoadShape::max_bytes) {
     return std::nullopt;
   }
   const isa::Operand& result = instruction.dst();
@@ -39,7 +39,7 @@ std::optional<LoadShape> with_components(LoadShape shape, const Instruction& ins
   shape.packed = halves && !processor.has(target::Feature::unpacked_d16);
   const auto count = static_cast<unsigned>(std::popcount(components));
   shape.words = static_cast<uint8_t>(shape.packed ? (count + 1) / 2 : count);
-  if (instruction.dst().words != shape.words || shape.words > LoadShape::most_words) return std::nullopt;
+  if (instruction.dst().words != shape.words || shape.words > LoadShape::max_words) return std::nullopt;
   return shape;
 }
 

@@ -13,7 +13,7 @@
 namespace Atoll::observe {
 
 struct LoadShape {
-  static constexpr unsigned most_bytes = 16, most_words = 4;
+  static constexpr unsigned max_bytes = 16, max_words = 4;
 
   isa::OperandKind kind = isa::OperandKind::none;
   uint16_t reg = 0;
@@ -31,9 +31,9 @@ struct LoadShape {
   uint32_t dwords() const { return (bytes + 3u) / 4; }
 
   struct Registers {
-    std::array<uint32_t, most_words> value{}, mask{};  ///< the mask has the bits that are written
+    std::array<uint32_t, max_words> value{}, mask{};  ///< the mask has the bits that are written
   };
-  /// `element`: of most_bytes.
+  /// `element`: of max_bytes.
   Registers registers(const uint8_t* element) const;
 };
 

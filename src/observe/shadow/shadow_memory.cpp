@@ -95,7 +95,7 @@ ShadowMemory::Page* ShadowMemory::page_to_change(Range& range, uint64_t index, u
   while (page == nullptr || page == written()) {
     const bool starts_written = page == written();
     if (starts_written && filled_with == 0) return nullptr;
-    if (used_.load(std::memory_order_relaxed) >= most_bytes) {
+    if (used_.load(std::memory_order_relaxed) >= max_bytes) {
       if (!is_full_.exchange(true)) full_();
       slot.store(written(), std::memory_order_release);
       return nullptr;
@@ -212,10 +212,10 @@ ShadowMemory::Written ShadowMemory::written_around(uint64_t address, uint64_t by
     });
     return alone;
   }
-  constexpr uint64_t most_pages = 256;
+  constexpr uint64_t max_pages = 256;
   uint64_t from = first, until = last + 1;
-  while (from > 0 && first - from < most_pages && is_whole(from - 1)) --from;
-  while (until < range->pages.size() && until - last < most_pages && is_whole(until)) ++until;
+  while (from > 0 && first - from < max_pages && is_whole(from - 1)) --from;
+  while (until < range->pages.size() && until - last < max_pages && is_whole(until)) ++until;
   return {.is_written = true,
           .begin = range->begin + from * page_bytes,
           .end = std::min(range->end, range->begin + until * page_bytes)};

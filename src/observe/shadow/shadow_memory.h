@@ -25,7 +25,7 @@ class ShadowMemory {
   static constexpr uint64_t page_bytes = 4096;
   /// What the pages may take of the host's memory. Once it is used up, further memory is taken as written where a page
   /// would be needed.
-  static constexpr uint64_t most_bytes = uint64_t{2} << 30;
+  static constexpr uint64_t max_bytes = uint64_t{2} << 30;
 
   struct Allocation {
     uint64_t begin = 0, size = 0;
@@ -33,7 +33,7 @@ class ShadowMemory {
     HostStack stack;
   };
 
-  /// `full` is called once, when most_bytes are used up.
+  /// `full` is called once, when max_bytes are used up.
   explicit ShadowMemory(std::function<void()> full) : full_(std::move(full)) {}
   ShadowMemory(const ShadowMemory&) = delete;
   ShadowMemory& operator=(const ShadowMemory&) = delete;

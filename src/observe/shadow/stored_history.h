@@ -91,7 +91,7 @@ using DwordHistory = std::vector<Stored>;
 
 class StoredHistory {
  public:
-  static constexpr size_t most_of_a_dword = 8, most_dwords = size_t{4} << 20;
+  static constexpr size_t most_of_a_dword = 8, max_dwords = size_t{4} << 20;
 
   DwordHistory* find(uint64_t address) {
     const auto at = dwords_.find(address / 4);
@@ -99,7 +99,7 @@ class StoredHistory {
   }
   /// Where there are too many, all are forgotten, and loads get what memory has.
   void add(uint64_t address, const Stored& store) {
-    if (dwords_.size() >= most_dwords) dwords_.clear();
+    if (dwords_.size() >= max_dwords) dwords_.clear();
     DwordHistory& history = dwords_[address / 4];
     if (!history.empty() && history.back().time == store.time && history.back().group == store.group) {
       // Lanes that wrote other bytes of it, or the same.

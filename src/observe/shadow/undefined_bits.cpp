@@ -136,7 +136,7 @@ unsigned source_bits(const isa::InstructionRow& row) {
 }
 
 /// SCC of most scalar instructions: whether the result is not 0.
-Consequence not_zero(Bits result, unsigned bits) {
+ShadowTransfer not_zero(Bits result, unsigned bits) {
   result = low(result, bits);
   return {result.undefined, result.undefined != 0 && (result.value & ~result.undefined) == 0};
 }
@@ -145,7 +145,8 @@ Consequence not_zero(Bits result, unsigned bits) {
 
 // Rules for operations on integers. Others, and operations on floating-point numbers, take all bits of the result for
 // undefined if a bit of the sources is.
-Consequence consequence(const isa::InstructionRow& row, std::span<const Bits> sources, unsigned result_bits, Bits scc) {
+ShadowTransfer transfer_function(const isa::InstructionRow& row, std::span<const Bits> sources, unsigned result_bits,
+                                 Bits scc) {
   using enum Operation;
   const auto source = [&](unsigned i) { return i < sources.size() ? sources[i] : Bits{}; };
   const isa::Computation& computes = row.computes;
@@ -157,9 +158,9 @@ Consequence consequence(const isa::InstructionRow& row, std::span<const Bits> so
   const auto exactly = [&](Bits result) { return not_zero(result, result_bits); };
   const auto arithmetic = [&](Bits result) {
     const Bits cut = low(result, result_bits);
-    return Consequence{cut.undefined, (a.undefined | b.undefined | c.undefined | scc.undefined) != 0};
+    return ShadowTransfer{cut.undefined, (a.undefined | b.undefined | c.undefined | scc.undefined) != 0};
   };
-  const auto with_carry = [&](Consequence result) {
+  const auto with_carry = [&](ShadowTransfer result) {
     result.undefined |= all_if(scc.undefined) & mask_of(result_bits);
     return result;
   };
@@ -169,7 +170,7 @@ Consequence consequence(const isa::InstructionRow& row, std::span<const Bits> so
   const auto unknown = [&] {
     uint64_t any = scc.undefined;
     for (const Bits& each : sources) any |= each.undefined;
-    return Consequence{all_if(any) & mask_of(result_bits), any != 0};
+    return ShadowTransfer{all_if(any) & mask_of(result_bits), any != 0};
   };
 
   // Movements of bits, whatever they mean.

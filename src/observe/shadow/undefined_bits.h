@@ -19,13 +19,14 @@ struct Bits {
 };
 
 /// Of one lane, or of a scalar instruction.
-struct Consequence {
+struct ShadowTransfer {
   uint64_t undefined = 0;       ///< of the result
   bool flag_undefined = false;  ///< of the carry, the comparison, or SCC
 };
 
 /// What follows for the result, and for SCC, a carry or a comparison's bit. `sources` are as the instruction has them;
 /// a lane mask's (a carry, a condition) is the lane's own bit. `scc` is the SCC that it reads.
-Consequence consequence(const isa::InstructionRow& row, std::span<const Bits> sources, unsigned result_bits, Bits scc);
+ShadowTransfer transfer_function(const isa::InstructionRow& row, std::span<const Bits> sources, unsigned result_bits,
+                                 Bits scc);
 
 }  // namespace Atoll::observe

@@ -156,7 +156,7 @@ class Flow {
     }
     if (row_.computes.exec != isa::ExecUse::no_exec) {
       const std::array<Bits, 2> both{sources[0], Bits{wave_.exec(), 0}};
-      const Consequence result = consequence(row_, both, wave_.wave_size, {});
+      const ShadowTransfer result = transfer_function(row_, both, wave_.wave_size, {});
       write_exec(result.undefined);
       if (in_.destinations != 0) registers_.define(in_.dst());
       registers_.set_scc(false, 0);
@@ -167,11 +167,11 @@ class Flow {
     const unsigned result_bits = result == nullptr ? 32 : std::min<unsigned>(64, 32u * result->words);
     bool any = scc.undefined != 0;
     for (unsigned i = 0; i < count; ++i) any |= sources[i].undefined != 0;
-    Consequence follows;
+    ShadowTransfer follows;
     const bool same = count == 2 && in_.sources() == 2 && in_.src(0).kind == OperandKind::scalar &&
                       in_.src(1).kind == OperandKind::scalar && in_.src(0).reg == in_.src(1).reg;
     if (any && !(same && cancels(row_))) {
-      follows = consequence(row_, std::span(sources.data(), count), result_bits, scc);
+      follows = transfer_function(row_, std::span(sources.data(), count), result_bits, scc);
     }
     if (result != nullptr) set_scalar_result(*result, follows.undefined);
     if (row_.has(isa::flag::scc_out)) registers_.set_scc(follows.flag_undefined, origin_);
@@ -388,14 +388,14 @@ class Flow {
         undefined |= values[i].undefined;
       }
       if (undefined == 0 && !is_packed) continue;
-      Consequence follows;
+      ShadowTransfer follows;
       if (is_packed) {
         follows.undefined = packed(std::span(sources.data(), count), lane);
       } else if (packs_words) {
         follows.undefined = (values[0].undefined >> (sources[0].operand.op_sel ? 32 : 0) & 0xFFFF'FFFF) |
                             (values[1].undefined >> (sources[1].operand.op_sel_hi ? 32 : 0)) << 32;
       } else {
-        follows = consequence(row, std::span(values.data(), count), result_bits, {});
+        follows = transfer_function(row, std::span(values.data(), count), result_bits, {});
       }
       out.rows[0][lane] = static_cast<uint32_t>(follows.undefined);
       out.rows[1][lane] = static_cast<uint32_t>(follows.undefined >> 32);

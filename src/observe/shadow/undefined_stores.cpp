@@ -30,7 +30,7 @@ void UndefinedStores::insert(uint64_t begin, uint64_t end, uint32_t place) {
     }
   }
   erase(begin, end);
-  if (ranges_.size() < most_ranges) ranges_[begin] = {end, place};
+  if (ranges_.size() < max_ranges) ranges_[begin] = {end, place};
 }
 
 void UndefinedStores::forget(uint64_t begin, uint64_t end) {

@@ -17,14 +17,14 @@ class UndefinedStores {
   /// Dwords that are less than so many in a row may be padding that is copied with a structure.
   static constexpr uint64_t least_bytes = 32;
   /// Ranges that are kept; further stores are not known.
-  static constexpr size_t most_ranges = size_t{1} << 18;
+  static constexpr size_t max_ranges = size_t{1} << 18;
 
   /// A store to [begin, end). `tell` is asked once for each instruction, what to say of it.
   template <typename Tell>
-  void add(uint64_t begin, uint64_t end, uint64_t pc, uint32_t origin, const Tell& tell) {
+  void add(uint64_t begin, uint64_t end, uint64_t pc, uint32_t origin, const Tell& report) {
     const std::lock_guard lock(mutex_);
     const auto [place, is_new] = numbers_.try_emplace(pc, static_cast<uint32_t>(places_.size()));
-    if (is_new) places_.push_back({.words = tell(), .origin = origin});
+    if (is_new) places_.push_back({.words = report(), .origin = origin});
     insert(begin, end, place->second);
   }
   /// The memory is another's now.

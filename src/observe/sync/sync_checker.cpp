@@ -11,7 +11,7 @@
 #include "isa/table.h"
 #include "machine/wave/barrier.h"
 #include "machine/wave/dispatch.h"
-#include "observe/race/running_groups.h"
+#include "observe/race/active_work_groups.h"
 #include "observe/report/place.h"
 
 namespace Atoll::observe {
@@ -51,7 +51,7 @@ class SyncChecker final : public Checker {
  public:
   explicit SyncChecker(Findings& findings) : findings_(findings) {}
 
-  machine::Watched watched() const override {
+  machine::EventMask watched() const override {
     return {.work_groups = true, .synchronisation = true, .whole_waves = true, .barriers = true};
   }
 
@@ -79,7 +79,7 @@ class SyncChecker final : public Checker {
   void check_lanes(const machine::Wave& wave, uint64_t pc, const isa::Instruction& instruction);
 
   Findings& findings_;
-  RunningGroups<GroupBarriers> groups_;
+  ActiveWorkGroups<GroupBarriers> groups_;
 };
 
 void SyncChecker::report(const machine::Wave& wave, uint64_t pc, unsigned lane, const char* kind,

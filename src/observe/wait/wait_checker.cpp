@@ -12,7 +12,7 @@
 #include "isa/print.h"
 #include "machine/gpu.h"
 #include "machine/wave/dispatch.h"
-#include "observe/race/running_groups.h"
+#include "observe/race/active_work_groups.h"
 #include "observe/report/place.h"
 #include "observe/shadow/lds_copies.h"
 #include "observe/wait/wait_paths.h"
@@ -40,7 +40,7 @@ class WaitChecker final : public Checker {
  public:
   explicit WaitChecker(Findings& findings) : findings_(findings) {}
 
-  machine::Watched watched() const override { return {.code = true, .work_groups = true, .paths = true}; }
+  machine::EventMask watched() const override { return {.code = true, .work_groups = true, .paths = true}; }
 
   void code_unloading(const machine::LoadedCode& code) override {
     paths_.forget(code.base(), code.base() + code.size());
@@ -51,11 +51,11 @@ class WaitChecker final : public Checker {
     groups_.add(group, std::move(state));
   }
   void work_group_ends(const machine::WorkGroup& group) override { groups_.erase(group); }
-  uint32_t path_after(const machine::Wave& wave, uint32_t before, const machine::StraightCode& code) override;
+  uint32_t on_basic_block(const machine::Wave& wave, uint32_t before, const machine::InstructionRange& code) override;
   void access(const machine::Wave& wave, const machine::AccessEvent& access) override;
   // Of translated code there is nothing to be said of accesses.
-  machine::OrdinaryAccesses ordinary_accesses(const machine::Wave&) override { return {.scratch_bytes = UINT32_MAX}; }
-  bool is_ordinary(const machine::Wave&, const machine::AccessEvent&, machine::OrdinaryMemory& around) override {
+  machine::AccessFilter access_filter(const machine::Wave&) override { return {.scratch_bytes = UINT32_MAX}; }
+  bool passes_filter(const machine::Wave&, const machine::AccessEvent&, machine::OrdinaryMemory& around) override {
     around = {.begin = 0, .end = UINT64_MAX};
     return true;
   }
@@ -82,10 +82,11 @@ class WaitChecker final : public Checker {
     bool by_vectors = false;  ///< vector instructions, instead of wait states
   };
   void report(const machine::Wave& wave, uint64_t pc, const MissingNop& missing);
-  void report_registers(const machine::Wave& wave, const machine::StraightCode& code, const RegisterFiles& allocated);
+  void report_registers(const machine::Wave& wave, const machine::InstructionRange& code,
+                        const RegisterFiles& allocated);
 
   Findings& findings_;
-  RunningGroups<GroupState> groups_;
+  ActiveWorkGroups<GroupState> groups_;
   WaitPaths paths_;
 };
 
@@ -111,7 +112,8 @@ RegisterFiles allocated_registers(const machine::Wave& wave) {
   return {.vgprs = is_dynamic ? kernel->descriptor.vgprs : wave.vgprs, .agprs = wave.agprs, .sgprs = wave.sgprs};
 }
 
-uint32_t WaitChecker::path_after(const machine::Wave& wave, uint32_t before, const machine::StraightCode& code) {
+uint32_t WaitChecker::on_basic_block(const machine::Wave& wave, uint32_t before,
+                                     const machine::InstructionRange& code) {
   const WaitPaths::Step step = paths_.step(before, code, wave.work_group->dispatch->gpu->processor(), wave.wave_size);
   if (const RegisterFiles allocated = allocated_registers(wave); step.named.exceed(allocated)) {
     report_registers(wave, code, allocated);
@@ -125,7 +127,7 @@ uint32_t WaitChecker::path_after(const machine::Wave& wave, uint32_t before, con
   return step.next;
 }
 
-void WaitChecker::report_registers(const machine::Wave& wave, const machine::StraightCode& code,
+void WaitChecker::report_registers(const machine::Wave& wave, const machine::InstructionRange& code,
                                    const RegisterFiles& allocated) {
   constexpr const char* kind = "register-out-of-bounds";
   const machine::Dispatch& dispatch = *wave.work_group->dispatch;
@@ -211,7 +213,7 @@ const char* kind_of(hazards::RegisterConflict::Kind kind) {
 }
 
 /// The instruction that has begun what is under way, as a finding shows it.
-NamedStack under_way(const Finding& there) {
+NamedStack in_flight(const Finding& there) {
   std::vector<std::string> frames{there.instruction};
   if (const std::string source = there.source.to_string(); !source.empty()) frames.push_back(source);
   return {"what is under way", std::move(frames)};
@@ -249,7 +251,7 @@ void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const hazards::
           "here";
       break;
   }
-  finding.stacks.push_back(under_way(there));
+  finding.stacks.push_back(in_flight(there));
   findings_.add(pc, std::move(finding));
 }
 
@@ -270,7 +272,7 @@ void WaitChecker::report(const machine::Wave& wave, const machine::AccessEvent& 
                   access.reads && copy.fills ? "reads" : "writes", whose, copy.wave == wave.index ? "" : "not ",
                   there.instruction, copy.fills ? "fills" : "reads");
   finding.address = fmt::format("{:#x} in LDS", conflict.address);
-  finding.stacks.push_back(under_way(there));
+  finding.stacks.push_back(in_flight(there));
   const std::string wait = wait_for(wave.work_group->dispatch->gpu->processor().generation, copy.counters);
   finding.advice = fmt::format("wait before it{} ({}): a GPU would find {} there",
                                copy.wave == wave.index ? "" : ", in that wave, and come to a barrier then", wait,

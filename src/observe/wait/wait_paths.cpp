@@ -9,7 +9,7 @@
 #include "isa/decode.h"
 #include "isa/must_effects.h"
 #include "isa/vgpr_banks.h"
-#include "observe/race/epoch.h"
+#include "observe/race/generation_number.h"
 #include "observe/race/thread_slots.h"
 
 namespace Atoll::observe {
@@ -18,7 +18,7 @@ namespace {
 
 /// There are about as many states as blocks, unless code branches on and on and never waits for what it loads. Then
 /// all begin anew, which at worst keeps silent about one operation of each wave.
-constexpr size_t most_states = 1 << 16;
+constexpr size_t max_states = 1 << 16;
 
 /// One more than the last register that an instruction names. VCC and what comes after it every wave has.
 RegisterFiles registers_named(const isa::Instruction& instruction) {
@@ -51,8 +51,8 @@ bool has_lds_direct(uint64_t begin, uint64_t end, const target::Processor& proce
 
 WaitPaths::WaitPaths() : epoch_(next_epoch()) {}
 
-WaitPaths::Step WaitPaths::step(uint32_t state, const machine::StraightCode& code, const target::Processor& processor,
-                                unsigned wave_size) {
+WaitPaths::Step WaitPaths::step(uint32_t state, const machine::InstructionRange& code,
+                                const target::Processor& processor, unsigned wave_size) {
   auto& recent = thread_slot<RecentStep, 1024>(code.begin / 4 + uint64_t{state} * 61);
   const uint64_t epoch = epoch_.load(std::memory_order_acquire);
   const Key key{.begin = code.begin,
@@ -73,7 +73,7 @@ WaitPaths::Step WaitPaths::step(uint32_t state, const machine::StraightCode& cod
   return step;
 }
 
-WaitPaths::NamedRegisters WaitPaths::first_beyond(const RegisterFiles& allocated, const machine::StraightCode& code,
+WaitPaths::NamedRegisters WaitPaths::first_beyond(const RegisterFiles& allocated, const machine::InstructionRange& code,
                                                   const target::Processor& processor, unsigned wave_size) {
   for (uint64_t pc = code.begin; pc < code.end;) {
     auto instruction =
@@ -122,7 +122,7 @@ WaitPaths::Step WaitPaths::follow(Key key, const target::Processor& processor) {
     pc += instruction->size;
   }
   const std::unique_lock lock(mutex_);
-  if (states_.size() >= most_states) {
+  if (states_.size() >= max_states) {
     states_.clear();
     numbers_.clear();
     steps_.clear();

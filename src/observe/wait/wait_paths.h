@@ -62,7 +62,8 @@ class WaitPaths {
     RegisterFiles named{};               ///< one more than the last register that the code names
   };
   /// `state`: 0 at a wave's begin.
-  Step step(uint32_t state, const machine::StraightCode& code, const target::Processor& processor, unsigned wave_size);
+  Step step(uint32_t state, const machine::InstructionRange& code, const target::Processor& processor,
+            unsigned wave_size);
 
   /// An instruction, and one more than the last register that it names.
   struct NamedRegisters {
@@ -70,7 +71,7 @@ class WaitPaths {
     RegisterFiles named{};
   };
   /// The first instruction that names registers beyond those that are allocated; that at 0 if there is none.
-  static NamedRegisters first_beyond(const RegisterFiles& allocated, const machine::StraightCode& code,
+  static NamedRegisters first_beyond(const RegisterFiles& allocated, const machine::InstructionRange& code,
                                      const target::Processor& processor, unsigned wave_size);
 
   /// Whether any instruction that has been looked at copies between memory and LDS.

@@ -35,11 +35,11 @@
 #include <utility>
 
 #include "semantics/float/float_lanes.h"
+#include "semantics/host_isa.h"
 #include "semantics/lanes/rare_lanes.h"
-#include "semantics/level.h"
 
 namespace Atoll::semantics {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 /// The formats of a chain: F32 or F64.
 template <typename T>
@@ -295,7 +295,7 @@ template <typename T>
 enum class Substitute : uint8_t { zero, small };
 
 /// A source's elements, scaled, in chunks of 16.
-template <typename T, unsigned most_elements>
+template <typename T, unsigned max_elements>
 class ScaledFactors {
  public:
   using F = ChainFormat<T>;
@@ -351,9 +351,9 @@ class ScaledFactors {
   [[gnu::always_inline]] const Element* version(unsigned up) const { return versions_[0] + size_t{up} * stride; }
 
  private:
-  static constexpr unsigned stride = most_elements + chunk_lanes;  // a part of a chunk is read as a whole one
+  static constexpr unsigned stride = max_elements + chunk_lanes;  // a part of a chunk is read as a whole one
   alignas(64) Element versions_[2][stride];
-  uint8_t has_denormals_[most_elements / chunk_lanes];
+  uint8_t has_denormals_[max_elements / chunk_lanes];
   unsigned count_;
   bool is_exact_;
 };
@@ -375,8 +375,8 @@ struct ChainPart {
   const uint8_t* index = nullptr;
 };
 
-/// The steps of a chain, in order; `most_denormals`: elements of A at depths at which both sources have denormals.
-template <typename T, unsigned most_depth, unsigned most_denormals>
+/// The steps of a chain, in order; `max_denormals`: elements of A at depths at which both sources have denormals.
+template <typename T, unsigned max_depth, unsigned max_denormals>
 class ChainSteps {
  public:
   using F = ChainFormat<T>;
@@ -433,9 +433,9 @@ class ChainSteps {
     return first;
   }
 
-  Step steps_[2 * most_depth];  // NOLINT(*-member-init): the first count_ of them
+  Step steps_[2 * max_depth];  // NOLINT(*-member-init): the first count_ of them
   unsigned count_ = 0, used_ = 0;
-  Element alone_[most_denormals + chunk_lanes];  // NOLINT(*-member-init): the first used_
+  Element alone_[max_denormals + chunk_lanes];  // NOLINT(*-member-init): the first used_
 };
 
 /// The chain's sums; `layout` has the factors of each: a(step, i) and b(step, i), for i below Layout::sums. Returns
@@ -577,7 +577,7 @@ class FlushedChain {
   /// `has_exact_products`: sources have no more than 11 significant bits.
   FlushedChain(const Exponents& a, const Exponents& b, bool has_exact_products)
       : has_exact_products_(has_exact_products) {
-    constexpr int steps_bits = std::countr_zero(most_steps), margin = F::fraction_bits + 4, bias = F::bias;
+    constexpr int steps_bits = std::countr_zero(max_steps), margin = F::fraction_bits + 4, bias = F::bias;
     constexpr int of_special = F::exponent >> F::fraction_bits;
     const int largest = static_cast<int>(std::max(a.largest, b.largest));
     // A product with a denormal is below 2^(largest + 1 - bias) * 2^(1 - bias).
@@ -619,7 +619,7 @@ class FlushedChain {
   /// Adds the products to C. Returns false if the result could depend on denormals; sums are as before then.
   template <typename Layout, typename Step>
   bool add(const Layout& layout, std::span<const Step> steps, DenormalScope& scope, T (&sums)[Layout::sums]) const {
-    if (!is_possible_ || steps.size() > most_steps || !takes(sums)) return false;
+    if (!is_possible_ || steps.size() > max_steps || !takes(sums)) return false;
     T before[Layout::sums];
     std::memcpy(before, sums, sizeof before);
     scope.flush_operands();
@@ -632,7 +632,7 @@ class FlushedChain {
   }
 
  private:
-  static constexpr unsigned most_steps = 256;
+  static constexpr unsigned max_steps = 256;
   bool is_possible_ = false, has_exact_products_ = false;
   Word unit_ = 0, least_c_ = 0, first_excluded_ = 0;
 };
@@ -645,5 +645,5 @@ template <typename T>
   return select(nan, pattern<T>(F::default_nan), sum);
 }
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::semantics

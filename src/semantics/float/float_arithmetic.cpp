@@ -3,7 +3,7 @@
 #include "semantics/float/float_lanes.h"
 
 namespace Atoll::semantics {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 LANES(v_add_f32, F32, (F32 a, F32 b)) { return add(a, b); }
 LANES(v_sub_f32, F32, (F32 a, F32 b)) { return sub(a, b); }
@@ -68,5 +68,5 @@ std::span<const VectorEntry> float_arithmetic_entries() {
   return entries;
 }
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::semantics

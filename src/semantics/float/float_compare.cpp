@@ -6,7 +6,7 @@
 #include "semantics/float/float_lanes.h"
 
 namespace Atoll::semantics {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 // The sixteen predicates in the order of their opcodes. Names that begin with n are true for unordered operands: nge
 // is "not greater or equal", which is not the same as lt when there is a NaN.
@@ -81,5 +81,5 @@ std::span<const VectorEntry> float_compare_entries() {
   return entries;
 }
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::semantics

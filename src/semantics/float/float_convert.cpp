@@ -6,7 +6,7 @@
 #include "semantics/float/float_lanes.h"
 
 namespace Atoll::semantics {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 /// Truncates to integer lanes `To`, saturating at the limits of To's type; NaN gives 0.
 template <typename To, typename From>
@@ -131,5 +131,5 @@ std::span<const VectorEntry> float_convert_entries() {
   return entries;
 }
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::semantics

@@ -5,7 +5,7 @@
 #include "semantics/float/float_lanes.h"
 
 namespace Atoll::semantics {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 /// One of three values by the direction's major axis.
 [[gnu::always_inline]] inline F32 by_axis(F32 x, F32 y, F32 z, F32 for_x, F32 for_y, F32 for_z) {
@@ -39,5 +39,5 @@ std::span<const VectorEntry> float_cube_entries() {
   return entries;
 }
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::semantics

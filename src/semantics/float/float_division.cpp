@@ -11,7 +11,7 @@
 #include "semantics/float/float_scale.h"
 
 namespace Atoll::semantics {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 template <typename T>
 struct Division;
@@ -169,5 +169,5 @@ std::span<const VectorEntry> float_division_entries() {
   return entries;
 }
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::semantics

@@ -10,7 +10,7 @@
 #include "semantics/row.h"
 
 namespace Atoll::semantics {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 [[gnu::always_inline]] inline F32 dot2(Pair<F16> a, Pair<F16> b, F32 c) {
   return flush(fma(widen(a.hi), widen(b.hi), fma(widen(a.lo), widen(b.lo), flush(c))));
@@ -97,5 +97,5 @@ std::span<const VectorEntry> float_dot_entries() {
   return entries;
 }
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::semantics

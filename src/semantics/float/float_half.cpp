@@ -8,7 +8,7 @@
 #include "semantics/float/float_lanes.h"
 
 namespace Atoll::semantics {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 using F16x2 = Pair<F16>;
 
@@ -178,5 +178,5 @@ std::span<const VectorEntry> float_half_entries() {
   return entries;
 }
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::semantics

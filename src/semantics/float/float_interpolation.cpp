@@ -7,7 +7,7 @@
 #include "semantics/float/float_lanes.h"
 
 namespace Atoll::semantics {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 static_assert(chunk_lanes % 4 == 0, "quads lie within chunks");
 
@@ -54,5 +54,5 @@ std::span<const VectorEntry> float_interpolation_entries() {
   return entries;
 }
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::semantics

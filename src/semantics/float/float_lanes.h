@@ -14,12 +14,12 @@
 
 #include <limits>
 
+#include "semantics/host_isa.h"
 #include "semantics/lanes/lanes.h"
 #include "semantics/lanes/rare_lanes.h"
-#include "semantics/level.h"
 
 namespace Atoll::semantics {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 /// The layout of a format, as unsigned lanes of the same width.
 template <typename T>
@@ -323,5 +323,5 @@ template <int rounding>
   return narrow(with_nan(half_fma_to_odd(x, y, z, round), x, y, z));
 }
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::semantics

@@ -7,7 +7,7 @@
 #include "semantics/entries.h"
 
 namespace Atoll::semantics {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 using F16x2 = Pair<F16>;
 
@@ -147,5 +147,5 @@ std::span<const VectorEntry> float_minmax_entries() {
   return entries;
 }
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::semantics

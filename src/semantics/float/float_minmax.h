@@ -8,10 +8,10 @@
 #pragma once
 
 #include "semantics/float/float_lanes.h"
-#include "semantics/level.h"
+#include "semantics/host_isa.h"
 
 namespace Atoll::semantics {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 /// What comes of two NaNs, neither of which is signalling in IEEE mode: ...
 enum class NanRule : uint8_t {
@@ -126,5 +126,5 @@ template <typename T>
   return detail::with_any_nan(detail::greater(a, b), a, b);
 }
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::semantics

@@ -10,7 +10,7 @@
 #include "semantics/row.h"
 
 namespace Atoll::semantics {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 namespace {
 
@@ -332,5 +332,5 @@ void run_in_mode(VectorCall& call, VectorFunction plain, const FloatUse& use, co
   call.mask_out = inner.mask_out;
 }
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::semantics

@@ -20,7 +20,7 @@ enum class Mode : uint8_t {
   never_overflows  ///< applies; an infinite half is what the operation means
 };
 
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 /// Whether arithmetic makes signaling NaNs quiet. Where MODE has IEEE, clearing that bit makes all operations but
 /// conversions to halves pass them on (measured on gfx90a, gfx950 and gfx1100: llvm/llvm-project#208733).
@@ -45,5 +45,5 @@ ATOLL_LEVEL_BEGIN
 /// Does `call` in a mode by calling `plain` with the denormals dealt with and the host rounding as the mode says.
 void run_in_mode(VectorCall& call, VectorFunction plain, const FloatUse& use, const FloatMode& mode);
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::semantics

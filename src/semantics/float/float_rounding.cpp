@@ -4,7 +4,7 @@
 #include "semantics/float/float_scale.h"
 
 namespace Atoll::semantics {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 LANES(v_trunc_f32, F32, (F32 a)) { return __builtin_elementwise_trunc(a); }
 LANES(v_ceil_f32, F32, (F32 a)) { return __builtin_elementwise_ceil(a); }
@@ -77,5 +77,5 @@ std::span<const VectorEntry> float_rounding_entries() {
   return entries;
 }
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::semantics

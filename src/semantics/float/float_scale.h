@@ -2,10 +2,10 @@
 #pragma once
 
 #include "semantics/float/float_lanes.h"
-#include "semantics/level.h"
+#include "semantics/host_isa.h"
 
 namespace Atoll::semantics {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 /// 2^exponent for exponents from -1022 to 1023.
 [[gnu::always_inline]] inline F64 power_of_two(I32 exponent) { return bits<F64>(convert<I64>(exponent + 1023) << 52); }
@@ -36,5 +36,5 @@ ATOLL_LEVEL_BEGIN
   return a * power_of_two(limited(rest, -1022, 1023));
 }
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::semantics

@@ -10,7 +10,7 @@
 #include "semantics/lanes/lane_words.h"
 
 namespace Atoll::semantics {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 using F32x2 = Pair<F32>;
 using F16x2 = Pair<F16>;
@@ -357,5 +357,5 @@ std::span<const VectorEntry> float_scaled_entries() {
   return entries;
 }
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::semantics

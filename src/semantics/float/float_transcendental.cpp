@@ -13,7 +13,7 @@
 #include "semantics/float/float_scale.h"
 
 namespace Atoll::semantics {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 template <typename T>
 [[gnu::always_inline]] inline T negative_nan() {
@@ -308,5 +308,5 @@ std::span<const VectorEntry> float_transcendental_entries() {
   return entries;
 }
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::semantics

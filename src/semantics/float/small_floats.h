@@ -12,10 +12,10 @@
 #pragma once
 
 #include "semantics/float/float_lanes.h"
-#include "semantics/level.h"
+#include "semantics/host_isa.h"
 
 namespace Atoll::semantics {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 /// `largest` is the greatest code of a number; `overflow`, `nan`: the codes of those. All without the sign.
 struct FnuzFp8 {
@@ -112,18 +112,18 @@ template <typename Kind>
 
 // In the formats that the GPU has.
 [[gnu::always_inline]] inline F32 from_fp8(U32 code, FloatMode mode) {
-  return mode.eight_bit == EightBit::ocp ? decode<OcpFp8>(code) : decode<FnuzFp8>(code);
+  return mode.eight_bit == Fp8Format::ocp ? decode<OcpFp8>(code) : decode<FnuzFp8>(code);
 }
 [[gnu::always_inline]] inline F32 from_bf8(U32 code, FloatMode mode) {
-  return mode.eight_bit == EightBit::ocp ? decode<OcpBf8>(code) : decode<FnuzBf8>(code);
+  return mode.eight_bit == Fp8Format::ocp ? decode<OcpBf8>(code) : decode<FnuzBf8>(code);
 }
 [[gnu::always_inline]] inline U32 to_fp8(F32 a, FloatMode mode, bool truncate = false) {
-  return mode.eight_bit == EightBit::ocp ? encode<OcpFp8>(a, truncate, mode.clamps_overflow)
-                                         : encode<FnuzFp8>(a, truncate, mode.clamps_overflow);
+  return mode.eight_bit == Fp8Format::ocp ? encode<OcpFp8>(a, truncate, mode.clamps_overflow)
+                                          : encode<FnuzFp8>(a, truncate, mode.clamps_overflow);
 }
 [[gnu::always_inline]] inline U32 to_bf8(F32 a, FloatMode mode, bool truncate = false) {
-  return mode.eight_bit == EightBit::ocp ? encode<OcpBf8>(a, truncate, mode.clamps_overflow)
-                                         : encode<FnuzBf8>(a, truncate, mode.clamps_overflow);
+  return mode.eight_bit == Fp8Format::ocp ? encode<OcpBf8>(a, truncate, mode.clamps_overflow)
+                                          : encode<FnuzBf8>(a, truncate, mode.clamps_overflow);
 }
 
 /// `a` with random bits added to its fraction, to be cut off after: it becomes the next larger code with a probability
@@ -133,5 +133,5 @@ template <typename Kind>
   return select(magnitude(a) < infinity<F32>(), bits<F32>(bits<U32>(a) + noise), a);
 }
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::semantics

@@ -11,7 +11,7 @@
 #include "semantics/row.h"
 
 namespace Atoll::semantics {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 // --- Moves and selection --------------------------------------------------------------------------------------------
 
@@ -295,5 +295,5 @@ std::span<const VectorEntry> integer_bits_entries() {
   return entries;
 }
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::semantics

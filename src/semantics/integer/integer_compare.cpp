@@ -6,7 +6,7 @@
 #include "semantics/row.h"
 
 namespace Atoll::semantics {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 // The eight predicates of one type; `f` and `t` are the constants. What COMPARES defines, COMPARE_ENTRIES lists.
 #define COMPARES(type, T)                                              \
@@ -49,5 +49,5 @@ std::span<const VectorEntry> integer_compare_entries() {
   return entries;
 }
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::semantics

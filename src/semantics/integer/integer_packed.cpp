@@ -6,7 +6,7 @@
 #include "semantics/row.h"
 
 namespace Atoll::semantics {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 namespace {
 
@@ -197,5 +197,5 @@ std::span<const VectorEntry> integer_packed_entries() {
   return entries;
 }
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::semantics

@@ -5,11 +5,11 @@
 // operands mean. They remain the better choice for what is hard to split, like a 64-bit division.
 #pragma once
 
-#include "semantics/level.h"
+#include "semantics/host_isa.h"
 #include "semantics/row.h"
 
 namespace Atoll::semantics {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 using Words = Pair<U32>;
 
@@ -54,5 +54,5 @@ struct WordsSum {
   return (bits<I32>(a.hi) < bits<I32>(b.hi)) | ((a.hi == b.hi) & (a.lo < b.lo));
 }
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::semantics

@@ -33,11 +33,11 @@ struct DppMove {
 /// The move of a DPP16 or DPP8 instruction, with the controls of every generation; nothing if the control is none.
 std::optional<DppMove> dpp_move(isa::Extension extension, const isa::Dpp& dpp);
 
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 /// Reads `source` through the move into `result` (not the same row), 0 in lanes without a valid source. Yields the
 /// lanes that the instruction writes: its EXEC. A 64-bit source is two rows, each moved on its own.
 uint64_t apply_dpp(const DppMove& move, uint64_t exec, const Row& source, Row& result);
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 
 // --- ds_swizzle_b32, ds_permute_b32, ds_bpermute_b32 ----------------------------------------------------------------
 // All three read 0 from lanes that EXEC switches off, and fill the whole result row; it is the caller who writes
@@ -45,7 +45,7 @@ ATOLL_LEVEL_END
 
 /// The map of ds_swizzle_b32's 16-bit offset: quad permute, bit masks within 32 lanes, rotation, or FFT order.
 LaneMap swizzle_map(uint16_t offset);
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 void swizzle(const LaneMap& map, uint64_t exec, const Row& source, Row& result);
 
 /// Push: each lane of EXEC sends its value to lane (address + offset) / 4; of several senders the highest lane wins.
@@ -54,7 +54,7 @@ void permute(uint64_t exec, const Row& address, uint16_t offset, const Row& sour
 /// Pull: each lane reads the value of lane (address + offset) / 4, likewise.
 void backward_permute(uint64_t exec, const Row& address, uint16_t offset, const Row& source, Row& result,
                       unsigned reach);
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 
 // --- Between one lane and the scalar registers ----------------------------------------------------------------------
 

@@ -1,11 +1,11 @@
 // semantics: operands of several registers that are neither one number of 64 bits nor two numbers.
 #pragma once
 
-#include "semantics/level.h"
+#include "semantics/host_isa.h"
 #include "semantics/row.h"
 
 namespace Atoll::semantics {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 /// So many registers of each lane.
 template <unsigned count>
@@ -44,5 +44,5 @@ template <unsigned width, unsigned count>
   if (shift + width > 32) fields.word[word + 1] |= field >> (32 - shift);
 }
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::semantics

@@ -14,7 +14,7 @@
 
 #include <cstdint>
 
-#include "semantics/level.h"
+#include "semantics/host_isa.h"
 
 namespace Atoll::semantics {
 
@@ -45,7 +45,7 @@ struct Mask {
 enum class Round : uint8_t { nearest_even, plus_infinity, minus_infinity, toward_zero };
 enum class Denormals : uint8_t { flush_in_out = 0, allow_in = 1, allow_out = 2, allow_in_out = 3 };
 /// The formats of 8-bit floats that a GPU has: gfx942's own, or those of the Open Compute Project.
-enum class EightBit : uint8_t { fnuz, ocp };
+enum class Fp8Format : uint8_t { fnuz, ocp };
 struct FloatMode {
   Round round32 = Round::nearest_even;
   Round round16_64 = Round::nearest_even;
@@ -54,7 +54,7 @@ struct FloatMode {
   bool dx10_clamp = true;  ///< clamp turns NaN into 0
   bool ieee = true;        ///< min, max and friends quiet signalling NaNs
   // The GPU's, no part of MODE. In one byte, so that the whole has eight.
-  EightBit eight_bit : 4 = EightBit::fnuz;
+  Fp8Format eight_bit : 4 = Fp8Format::fnuz;
   bool has_ieee_mode : 1 = true;  ///< MODE has the bits of the two fields before
   uint8_t unused : 3 = 0;         ///< names the byte's other bits, so that two modes are equal if their bytes are
   /// FP16_OVFL: a half or an 8-bit float that overflows becomes the largest number. The infinity of a half stays where
@@ -66,7 +66,7 @@ struct FloatMode {
   }
 };
 
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 /// Same bits, other element type (or other element count).
 template <typename To, typename From>
@@ -100,5 +100,5 @@ template <typename Condition, typename T>
   return condition ? yes : no;
 }
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::semantics

@@ -5,8 +5,8 @@
 // that has no definition: the compiler puts in its place what it needs (compiler/llvm/slow_path.h).
 #pragma once
 
+#include "semantics/host_isa.h"
 #include "semantics/lanes/lanes.h"
-#include "semantics/level.h"
 
 namespace Atoll::semantics {
 
@@ -19,7 +19,7 @@ extern "C" void rare_lanes_double(void* result, uint16_t rare, const void* caref
 extern "C" void rare_lanes_half_pair(void* result, uint16_t rare, const void* careful, ...);
 #endif
 
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 /// Whether any lane of a comparison result is true.
 template <typename Comparison>
@@ -69,5 +69,5 @@ template <auto careful, typename... Operands>
 #endif
 }
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::semantics

@@ -10,7 +10,7 @@
 #include "semantics/lanes/rare_lanes.h"
 
 namespace Atoll::semantics {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 namespace {
 
@@ -37,7 +37,7 @@ constexpr unsigned bits_of(MatrixElement element) {
 
 /// The low bits of each lane as a number.
 template <MatrixElement element>
-[[gnu::always_inline]] inline F32 number(U32 word, EightBit eight_bit) {
+[[gnu::always_inline]] inline F32 number(U32 word, Fp8Format eight_bit) {
   using enum MatrixElement;
   if constexpr (element == f32) {
     return bits<F32>(word);
@@ -52,9 +52,9 @@ template <MatrixElement element>
   } else if constexpr (element == i8) {
     return convert<F32>(bits<I32>(word << 24) >> 24);
   } else if constexpr (element == fp8) {
-    return eight_bit == EightBit::ocp ? decode<OcpFp8>(word) : decode<FnuzFp8>(word);
+    return eight_bit == Fp8Format::ocp ? decode<OcpFp8>(word) : decode<FnuzFp8>(word);
   } else if constexpr (element == bf8) {
-    return eight_bit == EightBit::ocp ? decode<OcpBf8>(word) : decode<FnuzBf8>(word);
+    return eight_bit == Fp8Format::ocp ? decode<OcpBf8>(word) : decode<FnuzBf8>(word);
   } else if constexpr (element == fp6) {
     return decode<Fp6>(word);
   } else if constexpr (element == bf6) {
@@ -77,7 +77,7 @@ struct Placing {
   unsigned run;       ///< of those, neighbours in the direction of the depth
   unsigned width;     ///< lanes of one depth
   uint32_t flushed;   ///< the bits of the exponent, where denormals become 0; else 0
-  EightBit eight_bit;
+  Fp8Format eight_bit;
 };
 
 template <MatrixElement element>
@@ -154,8 +154,8 @@ void read_source(const MatrixCall& call, const Row* rows, MatrixElement element,
     if (element == MatrixElement::f16) placing.flushed = 0x7C00;
     if (element == MatrixElement::bf16) placing.flushed = 0x7F80;
   }
-  constexpr unsigned most_words = 8;
-  alignas(64) Row moved[most_words];
+  constexpr unsigned max_words = 8;
+  alignas(64) Row moved[max_words];
   if (lanes.moved) {
     const unsigned words = (placing.per_lane * bits_of(element) + 31) / 32;
     for (unsigned word = 0; word < words; ++word) {
@@ -175,15 +175,15 @@ void read_source(const MatrixCall& call, const Row* rows, MatrixElement element,
 
 }  // namespace
 
-int least_normal_exponent(MatrixElement element, EightBit eight_bit) {
+int least_normal_exponent(MatrixElement element, Fp8Format eight_bit) {
   using enum MatrixElement;
   switch (element) {
     case f16:
       return -14;
     case fp8:
-      return 1 - (eight_bit == EightBit::ocp ? OcpFp8::bias : FnuzFp8::bias);
+      return 1 - (eight_bit == Fp8Format::ocp ? OcpFp8::bias : FnuzFp8::bias);
     case bf8:
-      return 1 - (eight_bit == EightBit::ocp ? OcpBf8::bias : FnuzBf8::bias);
+      return 1 - (eight_bit == Fp8Format::ocp ? OcpBf8::bias : FnuzBf8::bias);
     default:
       return -126;
   }
@@ -202,7 +202,7 @@ template <typename Store>
 [[gnu::always_inline]] inline AlignedElements read_alignment(const float* elements, unsigned count, int least_exponent,
                                                              int one, Store store) {
   constexpr uint32_t least_size = (Alignment::least_exponent + exponent_bias) << exponent_bits,
-                     end_of_sizes = (Alignment::most_exponent + 1 + exponent_bias) << exponent_bits;
+                     end_of_sizes = (Alignment::max_exponent + 1 + exponent_bias) << exponent_bits;
   U32 smallest = U32(end_of_sizes), largest = U32(0);  // a 0 is the largest, less 1
   U32 denormals = U32(0);
   for (unsigned i = 0; i < count; i += chunk_lanes) {
@@ -332,5 +332,5 @@ SparseIndex read_index(const MatrixCall& call, const MatrixSource& a) {
   return index;
 }
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::semantics

@@ -1,19 +1,19 @@
 // semantics: the sources of a matrix instruction, taken out of the registers (matrix.h says where they are).
 #pragma once
 
-#include "semantics/level.h"
-#include "semantics/matrix/matrix.h"
+#include "semantics/host_isa.h"
+#include "semantics/matrix/mfma.h"
 
 namespace Atoll::semantics {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 /// One source as single precision, which all but doubles fit. The elements of one depth stand side by side, `width` of
 /// them: all rows (columns) of the first block, of the second, and so on.
 struct alignas(64) MatrixSource {
-  static constexpr unsigned most_elements = 2048;
+  static constexpr unsigned max_elements = 2048;
   const float* elements = own;  ///< or in the register, where they stand as they are to
   unsigned width = 0, depth = 0;
-  float own[most_elements];
+  float own[max_elements];
 
   MatrixSource() = default;
   MatrixSource(const MatrixSource&) = delete;
@@ -24,7 +24,7 @@ struct alignas(64) MatrixSource {
 
 /// Of a sparse A: which of the rows of B each element is multiplied with; the places are those of A's elements.
 struct SparseIndex {
-  uint8_t depth[MatrixSource::most_elements];
+  uint8_t depth[MatrixSource::max_elements];
 };
 
 /// Which lanes a source's elements are taken from instead of their own, by cbsz and abid of A, and by blgp of B.
@@ -35,7 +35,7 @@ struct MatrixLanes {
 MatrixLanes broadcast_block(const MatrixShape& shape, uint8_t cbsz, uint8_t abid);
 MatrixLanes lane_group_pattern(uint8_t blgp);
 
-/// The exponents of elements whose products are aligned (matrix_aligned.cpp): 75 or 76 minus the exponent, so that the
+/// The exponents of elements whose products are aligned (mfma_aligned.cpp): 75 or 76 minus the exponent, so that the
 /// sum of one of A's and one of B's is 151 minus the product's. A zero's is as large as the sum can be.
 ///
 /// Elements from 2^-37 to 2^28 have one, and denormals that of 0. Then no product counts that is denormal in single
@@ -43,10 +43,10 @@ MatrixLanes lane_group_pattern(uint8_t blgp);
 /// multiplied with that; and anything else from `least_addend` on.
 struct Alignment {
   static constexpr uint8_t of_zero = 255;
-  static constexpr int least_exponent = -37, most_exponent = 27;
+  static constexpr int least_exponent = -37, max_exponent = 27;
   static constexpr float least_addend = 0x1p-96f;
-  alignas(64) uint8_t of_a[MatrixSource::most_elements];
-  alignas(64) uint32_t of_b[MatrixSource::most_elements];  ///< the same in all four bytes, one for each of A's rows
+  alignas(64) uint8_t of_a[MatrixSource::max_elements];
+  alignas(64) uint32_t of_b[MatrixSource::max_elements];  ///< the same in all four bytes, one for each of A's rows
 };
 struct AlignedElements {
   bool all;            ///< all elements have an alignment
@@ -63,7 +63,7 @@ void flush_denormals(const float* elements, unsigned count, float* flushed);
 float unit_of(const float* elements, unsigned count, int places);
 
 /// The exponent of the smallest normal number, which denormals have, too.
-int least_normal_exponent(MatrixElement element, EightBit eight_bit);
+int least_normal_exponent(MatrixElement element, Fp8Format eight_bit);
 
 /// Registers that hold D.
 [[gnu::always_inline]] inline unsigned registers_of_d(const MatrixShape& shape) {
@@ -75,5 +75,5 @@ void read_a(const MatrixCall& call, MatrixSource& a);
 void read_b(const MatrixCall& call, MatrixSource& b);
 SparseIndex read_index(const MatrixCall& call, const MatrixSource& a);
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::semantics

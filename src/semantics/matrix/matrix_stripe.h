@@ -2,7 +2,7 @@
 //
 // With 32 columns it is eight rows of a block, with 16 a whole block, with 4 all blocks. Each of its 16 chunks of 16
 // lanes begins with C, takes up products while the depth goes by, and is D in the end. How products are summed up is in
-// a file for each kind: in chains and pairs (matrix.cpp), exactly (matrix_exact.cpp), aligned (matrix_aligned.cpp).
+// a file for each kind: in chains and pairs (matrix.cpp), exactly (mfma_exact.cpp), aligned (mfma_aligned.cpp).
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 #include "semantics/float/denormals.h"
 #include "semantics/float/float_lanes.h"
 #include "semantics/lanes/rare_lanes.h"
-#include "semantics/matrix/matrix.h"
+#include "semantics/matrix/mfma.h"
 
 namespace Atoll::semantics {
-ATOLL_LEVEL_BEGIN
+ATOLL_HOST_ISA_BEGIN
 
 constexpr unsigned stripe_rows = 4;                        ///< registers of a stripe
 constexpr unsigned row_chunks = wave_lanes / chunk_lanes;  ///< chunks of a register
@@ -58,7 +58,7 @@ struct Factors {
   const uint32_t* b_alignment = nullptr;           ///< ... of B's, one in each byte
   /// If not 0, a power of two of which all their products are whole multiples, whose sums are below 2^22 of it.
   float unit = 0;
-  /// If denormals of a source are 0 in `a` and `b` (matrix_aligned.cpp): the elements as they are.
+  /// If denormals of a source are 0 in `a` and `b` (mfma_aligned.cpp): the elements as they are.
   const float *a_denormals = nullptr, *b_denormals = nullptr;
 };
 
@@ -153,5 +153,5 @@ template <Use use, unsigned chunks, typename Add>
 StripeFunction exact_stripe(unsigned columns, unsigned group);
 StripeFunction aligned_stripe(unsigned columns, unsigned group);
 
-ATOLL_LEVEL_END
+ATOLL_HOST_ISA_END
 }  // namespace Atoll::semantics

@@ -1,0 +1,93 @@
+// engine/compiled: accesses of translated code that an observer may have something to say about (machine/observer.h,
+// EventMask::filtered_accesses).
+//
+// Translated code looks at each access of a chunk of lanes before it carries it out (compiler/memory/access_filter.h):
+// whether all of it lies in LDS, in the lanes' scratch, or in memory of which the observer has said that accesses are
+// ordinary. That is known for each place in the code, as places mostly access one allocation each. Everything else
+// comes here, where the observer is asked.
+//
+// A region that fails is done again by the interpreter, who tells of all its accesses (compiled_engine.cpp). So what a
+// region has to tell is kept until it is over, and put in the order in which the wave does it; of one that fails, the
+// lanes' that are done again are forgotten.
+#pragma once
+
+#include <cstdint>
+
+#include "semantics/lanes/lanes.h"
+
+namespace Atoll::machine {
+struct Dispatch;
+struct Wave;
+}  // namespace Atoll::machine
+
+namespace Atoll::engine {
+
+struct MicroOp;
+struct Run;
+
+/// What translated code goes by.
+struct PassedFilter {
+  /// Places in the code share them by their numbers, those that only read the even ones.
+  static constexpr unsigned ranges = 64;
+  struct Range {
+    uint64_t begin = nowhere, size = 0;
+  };
+  static constexpr uint64_t nowhere = uint64_t{1} << 63 | 1;
+
+  Range memory[ranges];
+  uint64_t scratch_bytes = 0;  ///< of a lane
+  uint32_t lds_bytes = 0;      ///< of the work-group's LDS, from its begin on
+  // For which it is good:
+  uint64_t epoch = 0;
+  const machine::Dispatch* dispatch = nullptr;
+};
+
+/// What an access is, in 32 bits.
+struct FilteredAccessKind {
+  enum class Space : uint8_t { global, flat, lds, scratch, scalar };
+  Space space{};
+  uint8_t bytes = 0;        ///< of an element
+  uint8_t range = 0;        ///< of PassedFilter
+  bool drops_bits = false;  ///< AccessEvent::drops_bits
+  uint8_t element = 0;      ///< AccessEvent::element, below 128
+
+  constexpr uint32_t bits() const {
+    return static_cast<uint32_t>(space) | uint32_t{bytes} << 8 | uint32_t{range} << 16 | uint32_t{drops_bits} << 24 |
+           uint32_t{element} << 25;
+  }
+  static constexpr FilteredAccessKind from_bits(uint32_t bits) {
+    return {static_cast<Space>(bits & 0xFF), static_cast<uint8_t>(bits >> 8), static_cast<uint8_t>(bits >> 16),
+            (bits >> 24 & 1) != 0, static_cast<uint8_t>(bits >> 25)};
+  }
+};
+
+/// One that has not been told yet.
+struct FilteredAccess {
+  const MicroOp* op = nullptr;  ///< whose it is
+  FilteredAccessKind kind;
+  uint8_t chunk = 0;
+  uint32_t lanes = 0, first_lane = 0;
+  uint64_t time = 0;               ///< instructions that the chunk has executed in a loop by then
+  uint64_t region = 0, visit = 0;  ///< Wave::pc and Run::instructions, as long as the wave is in it
+  uint64_t addresses[semantics::chunk_lanes]{};
+};
+
+/// Called by translated code. The access is that of `op`, of the lanes of `lanes` (16 bits) from `first_lane` on;
+/// `time` as FilteredAccess has it.
+using FilteredAccessFunction = void (*)(const machine::Wave* wave, Run* run, const MicroOp* op,
+                                        const uint64_t* addresses, uint32_t lanes, uint32_t first_lane, uint32_t kind,
+                                        uint64_t time);
+void filtered_access(const machine::Wave* wave, Run* run, const MicroOp* op, const uint64_t* addresses, uint32_t lanes,
+                     uint32_t first_lane, uint32_t kind, uint64_t time);
+
+/// Before translated code runs the wave.
+void request_access_filter(const machine::Wave& wave, Run& run);
+/// Tells what has been kept.
+void report_filtered_accesses_of(const machine::Wave& wave, Run& run);
+
+/// Called by translated code, after instructions that access memory: the same.
+void accesses_are_over(const machine::Wave* wave, Run* run);
+/// The region at Wave::pc has failed, and is to be done again from the chunk in Run::chunk on.
+void forget_filtered_accesses(const machine::Wave& wave, Run& run);
+
+}  // namespace Atoll::engine
