@@ -100,7 +100,7 @@ class Engine {
   /// Called now and then by one of `threads` threads that run waves, when it runs none and others go on: the engine may
   /// have it sleep while the host's processor is of more use to the kernels for something else, for as long as
   /// `may_sleep` agrees, which is asked every few milliseconds.
-  virtual void make_room(unsigned threads, const std::function<bool()>& may_sleep) {
+  virtual void yield_to_compiler(unsigned threads, const std::function<bool()>& may_sleep) {
     static_cast<void>(threads);
     static_cast<void>(may_sleep);
   }

@@ -113,7 +113,7 @@ class RoomyEngine final : public test::FunctionEngine {
  public:
   RoomyEngine(Body body, std::atomic<unsigned>& sleepers, std::atomic<unsigned>& threads)
       : FunctionEngine(std::move(body)), sleepers_(sleepers), threads_(threads) {}
-  void make_room(unsigned threads, const std::function<bool()>& may_sleep) override {
+  void yield_to_compiler(unsigned threads, const std::function<bool()>& may_sleep) override {
     if (std::this_thread::get_id() == launcher_) threads_ = ~0U;
     if (threads_ == 0) threads_ = threads;
     ++sleepers_;

@@ -148,7 +148,7 @@ void Scheduler::work(Worker& self) {
     const Gpu* const gpu = dispatch->gpu;
     // The thread that launched it goes on.
     try {
-      dispatch->gpu->engine().make_room(threads_, [&] { return !stopping_ && dispatch->has_work(); });
+      dispatch->gpu->engine().yield_to_compiler(threads_, [&] { return !stopping_ && dispatch->has_work(); });
     } catch (const std::bad_alloc&) {  // then without
     }
     work_on(dispatch);
