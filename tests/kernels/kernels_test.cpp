@@ -373,7 +373,7 @@ void run_observed(const char* processor_name, const Source& source, const Way& w
 // Matrix instructions do not synchronise, so that compiled code need not report them to the race checker.
 TEST(DeepMatrixKernels, StayCompiledUnderTheRaceChecker) {
   setenv("ATOLL_COMPILE", "wait", 1);
-  auto checkers = observe::Checkers::create({.checkers = {"race"}}, {.tell = [](std::string_view) {}});
+  auto checkers = observe::Checkers::create({.checkers = {"race"}}, {.report = [](std::string_view) {}});
   ASSERT_TRUE(checkers) << checkers.error().message;
   uint64_t interpreted = 0;
   run_observed("gfx1250", deep_matrices, {"clang-22", "-O3", 32}, **checkers, "compiled", interpreted);
@@ -387,7 +387,7 @@ TEST_P(Waits, OfCompilersAreAllThere) {
   const bool is_newest = processor.generation >= target::Generation::gfx12_5;
   std::string told;
   auto checkers =
-      observe::Checkers::create({.checkers = {"wait"}}, {.tell = [&](std::string_view text) { told += text; }});
+      observe::Checkers::create({.checkers = {"wait"}}, {.report = [&](std::string_view text) { told += text; }});
   ASSERT_TRUE(checkers) << checkers.error().message;
   for (const Source& source : sources) {
     const unsigned wave_size = processor.has_wave_size(32) ? 32 : 64;
