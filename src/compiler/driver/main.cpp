@@ -146,7 +146,7 @@ bool take_idle_place(Job& job) {
   return true;
 }
 
-/// The host's processors are for all jobs that are under way. A job in a hurry takes no more of their time for being at
+/// The host's processors are for all jobs that are under way. An urgent job takes no more of their time for being at
 /// several: it ends the sooner.
 unsigned threads_of_a_job() {
   const std::lock_guard lock(mutex);
@@ -191,14 +191,14 @@ void carry_out(CompilerChannel& channel, const std::shared_ptr<Job>& job,
 }
 
 /// With the mutex held: has a thread of its own execute the job.
-void begin(CompilerChannel& channel, const std::shared_ptr<Job>& job, bool hurry,
+void begin(CompilerChannel& channel, const std::shared_ptr<Job>& job, bool urgent,
            const std::optional<engine::TranslationCache>& cache) {
-  if (hurry) {
+  if (urgent) {
     job->hurried = true;
     idle_place.notify_all();
   }
-  std::thread([&channel, &cache, job, hurry] {
-    if (!hurry) {
+  std::thread([&channel, &cache, job, urgent] {
+    if (!urgent) {
       give_way(gettid());
       if (!take_idle_place(*job)) return;
     }
@@ -208,7 +208,7 @@ void begin(CompilerChannel& channel, const std::shared_ptr<Job>& job, bool hurry
     }
     const std::lock_guard lock(mutex);
     jobs.remove(job);
-    if (hurry) return;
+    if (urgent) return;
     --idle_jobs;
     idle_place.notify_all();
   }).detach();
@@ -239,10 +239,10 @@ bool urgent_workers(const std::shared_ptr<Job>& job) {
         job->slot = number;
         const uint64_t size = std::min(slot.size, CompilerChannel::slot_bytes);
         job->request.assign(channel.data(number), channel.data(number) + size);
-        begin(channel, job, slot.hurry.load(), cache);
+        begin(channel, job, slot.urgent.load(), cache);
       }
       for (const auto& job : jobs) {
-        if (job->hurried || job->answered || program_ended || !channel.slots[job->slot].hurry.load()) continue;
+        if (job->hurried || job->answered || program_ended || !channel.slots[job->slot].urgent.load()) continue;
         // A thread that gives way can mostly not have its priority back (sched(7), "SCHED_IDLE"; RLIMIT_NICE). Then
         // another one begins anew, and whichever is first, answers.
         if (!urgent_workers(job)) begin(channel, job, true, cache);

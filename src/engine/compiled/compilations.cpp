@@ -83,8 +83,8 @@ void Compilations::look() {
 
 void Compilations::set_priority(Compilation& compilation) {
   const std::lock_guard lock(mutex_);
-  if (compilation.set_priority || compilation.done.load()) return;
-  compilation.set_priority = true;
+  if (compilation.urgent || compilation.done.load()) return;
+  compilation.urgent = true;
   for (const auto& [slot, at_compiler] : at_compiler_) {
     if (at_compiler.get() != &compilation) continue;
     compiler_->set_priority(slot);
@@ -131,7 +131,7 @@ bool Compilations::yield_to_compiler(unsigned threads, const std::function<bool(
 /// With the mutex held: as many as the host lacks processors for what is compiled in a hurry. One of `threads` goes on.
 unsigned Compilations::threads_to_yield(unsigned threads) const {
   const uint64_t now = machine::now_ns();
-  const auto wants_room = [now](const auto& at) { return at.second->set_priority && now < at.second->room_until; };
+  const auto wants_room = [now](const auto& at) { return at.second->urgent && now < at.second->room_until; };
   const auto hurried = static_cast<unsigned>(std::ranges::count_if(at_compiler_, wants_room));
   const unsigned wanted = threads + hurried;
   return wanted <= host_threads() ? 0 : std::min({hurried, wanted - host_threads(), threads - 1});
@@ -154,7 +154,7 @@ void Compilations::finish_answered() {
     const auto found = at_compiler_.find(answer.slot);
     if (found == at_compiler_.end()) continue;
     finish(*found->second, answer.is_code, answer.bytes);
-    if (found->second->set_priority) --hurried_;
+    if (found->second->urgent) --hurried_;
     at_compiler_.erase(found);
   }
 }
@@ -176,8 +176,8 @@ void Compilations::hand_on() {
   post_hottest(false, max_at_once());
 }
 
-void Compilations::post_hottest(bool set_priority, size_t most) {
-  const auto is_one = [set_priority](const auto& compilation) { return compilation->set_priority == set_priority; };
+void Compilations::post_hottest(bool urgent, size_t most) {
+  const auto is_one = [urgent](const auto& compilation) { return compilation->urgent == urgent; };
   const auto gain = [](const Compilation& compilation) {
     return static_cast<double>(compilation.hotness.load()) / static_cast<double>(compilation.cost.interpreted + 1);
   };
@@ -189,9 +189,9 @@ void Compilations::post_hottest(bool set_priority, size_t most) {
     const auto hottest = std::ranges::max_element(candidates, colder);
     if (hottest == candidates.end()) return;
     const auto chosen = *hottest;
-    if (const auto slot = compiler_->post(chosen->request, set_priority)) {
+    if (const auto slot = compiler_->post(chosen->request, urgent)) {
       at_compiler_[*slot] = chosen;
-      if (set_priority) {
+      if (urgent) {
         chosen->room_until = machine::now_ns() + longest_room(chosen->cost);
         ++hurried_;
       }

@@ -28,8 +28,8 @@ struct Compilation {
   std::atomic<uint64_t> hotness{0};
   CompilingCost cost;
   // Compilations' own:
-  bool set_priority = false;  ///< it has been asked for at full priority
-  uint64_t room_until = 0;    ///< on machine::now_ns(): when threads no longer make room for it
+  bool urgent = false;      ///< it has been asked for at full priority
+  uint64_t room_until = 0;  ///< on machine::now_ns(): when threads no longer make room for it
 
   std::atomic<bool> done{false};
   // Set before `done`:
@@ -72,7 +72,7 @@ class Compilations {
   void finish_answered();
   void hand_on();
   /// Posts the hottest of those that hurry or do not, while fewer than `most` of them are at the compiler.
-  void post_hottest(bool set_priority, size_t most);
+  void post_hottest(bool urgent, size_t most);
   void check_health();
   unsigned threads_to_yield(unsigned threads) const;
   void fail_waiting(const std::string& why);

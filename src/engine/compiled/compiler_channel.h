@@ -36,9 +36,9 @@ struct CompilerChannel {
   /// A request, and later the answer in its place. Whoever the state is up to owns the rest.
   struct Slot {
     std::atomic<SlotState> state;
-    uint32_t is_code;                ///< the answer is a TranslatedCode; otherwise text that says why there is none
-    uint64_t size;                   ///< of the request or the answer
-    std::atomic<bool> set_priority;  ///< the answer is worth as much of the host's time as the program
+    uint32_t is_code;          ///< the answer is a TranslatedCode; otherwise text that says why there is none
+    uint64_t size;             ///< of the request or the answer
+    std::atomic<bool> urgent;  ///< the answer is worth as much of the host's time as the program
   };
 
   uint64_t fingerprint;           ///< build_fingerprint() of the program's Atoll

@@ -195,7 +195,7 @@ support::Result<std::unique_ptr<CompilerProcess>> CompilerProcess::start(const s
 
 CompilerProcess::~CompilerProcess() { munmap(channel_, CompilerChannel::bytes); }
 
-std::optional<uint32_t> CompilerProcess::post(std::span<const uint8_t> request, bool set_priority) {
+std::optional<uint32_t> CompilerProcess::post(std::span<const uint8_t> request, bool urgent) {
   using enum CompilerChannel::SlotState;
   if (request.size() > CompilerChannel::slot_bytes) return std::nullopt;
   for (uint32_t number = 0; number < CompilerChannel::slot_count; ++number) {
@@ -203,7 +203,7 @@ std::optional<uint32_t> CompilerProcess::post(std::span<const uint8_t> request, 
     if (slot.state.load(std::memory_order_relaxed) != free) continue;
     std::memcpy(channel_->data(number), request.data(), request.size());
     slot.size = request.size();
-    slot.set_priority.store(set_priority, std::memory_order_relaxed);
+    slot.urgent.store(urgent, std::memory_order_relaxed);
     slot.state.store(asked, std::memory_order_release);
     channel_->posted.fetch_add(1);
     futex_wake(channel_->posted);
@@ -213,7 +213,7 @@ std::optional<uint32_t> CompilerProcess::post(std::span<const uint8_t> request, 
 }
 
 void CompilerProcess::set_priority(uint32_t slot) {
-  channel_->slots[slot].set_priority.store(true);
+  channel_->slots[slot].urgent.store(true);
   channel_->posted.fetch_add(1);
   futex_wake(channel_->posted);
 }

@@ -27,7 +27,7 @@ class CompilerProcess {
 
   /// Hands over a request; the slot that the answer will come in, or nothing if it is too large or all are taken.
   /// Unless it is told to hurry, the compiler leaves the host's processors to everybody else.
-  std::optional<uint32_t> post(std::span<const uint8_t> request, bool set_priority);
+  std::optional<uint32_t> post(std::span<const uint8_t> request, bool urgent);
   void set_priority(uint32_t slot);
 
   struct Answer {
