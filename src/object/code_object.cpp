@@ -11,6 +11,7 @@
 #include "object/elf.h"
 #include "object/metadata.h"
 #include "object/relocation_type.h"
+#include "object/shared_object.h"
 #include "support/bytes.h"
 
 namespace Atoll::object {
@@ -71,18 +72,29 @@ class Reader {
   Result<CodeObject> run() {
     auto header = read_amdgpu_header(object_.file);
     if (!header) return std::unexpected(header.error());
-    header_ = *header;
+    return read_file(*header, true);
+  }
+
+  /// Reads a file of another operating system's ABI, whose notes are not HSA's.
+  Result<CodeObject> run_without_metadata() {
+    auto header = read_header(object_.file);
+    if (!header) return std::unexpected(header.error());
+    return read_file(*header, false);
+  }
+
+ private:
+  Result<CodeObject> read_file(const Elf64_Ehdr& header, bool with_notes) {
+    header_ = header;
     auto ok = read_identity();
     if (ok) ok = read_program_headers();
     if (ok) ok = read_dynamic();
     if (ok) ok = read_relocations();
-    if (ok) ok = read_notes();
+    if (ok && with_notes) ok = read_notes();
     if (ok) ok = read_functions();
     if (!ok) return std::unexpected(ok.error());
     return std::move(object_);
   }
 
- private:
   Result<void> read_identity() {
     const uint8_t abi = header_.e_ident[EI_ABIVERSION];
     if (header_.e_type == ET_REL)
@@ -90,12 +102,19 @@ class Reader {
     if (header_.e_type != ET_DYN)
       return fail(ErrorKind::invalid_file, "ELF type {} where a code object is a shared object ({})", header_.e_type,
                   ET_DYN);
-    auto target = read_target(object_.file);
+    const auto target = target_of_file();
     if (!target) return std::unexpected(target.error());
     object_.target = *target;
     object_.e_flags = header_.e_flags;
     object_.version = abi + 2u;
     return {};
+  }
+
+  Result<target::TargetId> target_of_file() const {
+    if (header_.e_ident[EI_OSABI] == elf::osabi_amdgpu_hsa) return read_target(object_.file);
+    const auto whole = read_elf_file(object_.file);
+    if (!whole) return std::unexpected(whole.error());
+    return read_target(*whole);
   }
 
   Result<void> read_program_headers() {
@@ -389,6 +408,8 @@ std::optional<RawKernelDescriptor> CodeObject::descriptor_of(const Symbol& symbo
 }
 
 Result<CodeObject> read_code_object(std::span<const uint8_t> file) { return Reader(file).run(); }
+
+Result<CodeObject> read_shared_object(std::span<const uint8_t> file) { return Reader(file).run_without_metadata(); }
 
 Result<target::TargetId> read_target(std::span<const uint8_t> file) {
   const auto header = read_amdgpu_header(file);

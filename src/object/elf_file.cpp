@@ -93,6 +93,11 @@ Result<std::vector<ElfSymbol>> read_symbols(const ElfFile& file, const ElfSectio
 
 std::vector<Elf64_Rela> read_relocations(const ElfSection& table) {
   std::vector<Elf64_Rela> relocations;
+  if (table.header.sh_type == SHT_REL) {
+    for (uint64_t offset = 0; const auto raw = read<Elf64_Rel>(table.bytes, offset); offset += sizeof *raw)
+      relocations.push_back({.r_offset = raw->r_offset, .r_info = raw->r_info, .r_addend = 0});
+    return relocations;
+  }
   for (uint64_t offset = 0; const auto raw = read<Elf64_Rela>(table.bytes, offset); offset += sizeof *raw)
     relocations.push_back(*raw);
   return relocations;

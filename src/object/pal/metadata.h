@@ -79,7 +79,7 @@ struct PalMetadata {
   std::vector<std::string> unknown_keys;
 };
 
-inline constexpr uint32_t nt_amd_pal_metadata = 12;
+inline constexpr uint32_t nt_amd_pal_metadata = 12;  ///< of owner AMD
 /// Numbers in a note of pairs from this one on are PAL's keys, not registers.
 inline constexpr uint32_t first_pal_key = 0x10000000;
 
