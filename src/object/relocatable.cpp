@@ -3,6 +3,7 @@
 
 #include "object/elf.h"
 #include "object/elf_file.h"
+#include "object/relocation_type.h"
 #include "support/bytes.h"
 
 namespace Atoll::object {
@@ -67,9 +68,8 @@ class RelocatableReader {
           break;
         case SHT_STRTAB:
         case SHT_RELA:
-          break;
         case SHT_REL:
-          return fail(ErrorKind::unsupported, "relocations without addends");
+          break;
         case SHT_GROUP:
           object_.groups.push_back({.symbol = header.sh_info});
           group_index_[i] = static_cast<uint32_t>(object_.groups.size());
@@ -139,10 +139,24 @@ class RelocatableReader {
     return {};
   }
 
+  /// Returns the addend that the bytes to relocate hold, as PAL and Mesa3D objects have it (Elf64_Rel).
+  static int64_t addend_in(const RelocatableSection& section, const Elf64_Rela& relocation) {
+    switch (relocated_bytes(static_cast<uint32_t>(ELF64_R_TYPE(relocation.r_info)))) {
+      case 2:
+        return support::read<int16_t>(section.bytes, relocation.r_offset).value_or(0);
+      case 4:
+        return support::read<int32_t>(section.bytes, relocation.r_offset).value_or(0);
+      case 8:
+        return support::read<int64_t>(section.bytes, relocation.r_offset).value_or(0);
+      default:
+        return 0;
+    }
+  }
+
   Result<void> read_relocations() {
     if (symbol_table_ == 0) return {};
     for (const ElfSection& from : file_.sections) {
-      if (from.header.sh_type != SHT_RELA) continue;
+      if (from.header.sh_type != SHT_RELA && from.header.sh_type != SHT_REL) continue;
       const uint32_t of = from.header.sh_info;
       if (of >= index_.size() || index_[of] == 0) {
         return fail(ErrorKind::invalid_file, "relocations for section {}, which does not exist", of);
@@ -154,10 +168,11 @@ class RelocatableReader {
           return fail(ErrorKind::invalid_file, "section '{}': a relocation by symbol {}, which does not exist",
                       section.name, symbol);
         }
-        section.relocations.push_back({.offset = relocation.r_offset,
-                                       .symbol = symbol,
-                                       .type = static_cast<uint32_t>(ELF64_R_TYPE(relocation.r_info)),
-                                       .addend = relocation.r_addend});
+        section.relocations.push_back(
+            {.offset = relocation.r_offset,
+             .symbol = symbol,
+             .type = static_cast<uint32_t>(ELF64_R_TYPE(relocation.r_info)),
+             .addend = from.header.sh_type == SHT_REL ? addend_in(section, relocation) : relocation.r_addend});
       }
     }
     return {};

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "object/elf.h"
+#include "object/relocation_type.h"
 #include "object/string_table.h"
 #include "support/bytes.h"
 
@@ -40,7 +41,7 @@ class RelocatableWriter {
     if (!object_.groups.empty()) names_.add(".group");
     for (const RelocatableSection& section : object_.sections) {
       names_.add(section.name);
-      if (!section.relocations.empty()) names_.add(".rela" + section.name);
+      if (!section.relocations.empty()) names_.add(relocation_prefix() + section.name);
     }
     for (const RelocatableSymbol& symbol : object_.symbols) {
       if (symbol.type != STT_SECTION) names_.add(symbol.name);
@@ -65,6 +66,18 @@ class RelocatableWriter {
     }
     symbols_number_ = next++;
     headers_.resize(next);
+  }
+
+  /// Only HSA's objects keep addends in their relocations (Elf64_Rela).
+  bool has_addends() const { return object_.os_abi == elf::osabi_amdgpu_hsa; }
+  std::string relocation_prefix() const { return has_addends() ? ".rela" : ".rel"; }
+
+  /// Writes the addend of an Elf64_Rel into the bytes that it relocates. `begin` is where the section's bytes are.
+  void write_addend(const RelocatableSection& section, uint64_t begin, const RelocatableRelocation& relocation) {
+    const unsigned width = relocated_bytes(relocation.type);
+    if (relocation.offset > section.bytes.size() || section.bytes.size() - relocation.offset < width) return;
+    for (unsigned i = 0; i < width; ++i)
+      file_[begin + relocation.offset + i] = static_cast<uint8_t>(static_cast<uint64_t>(relocation.addend) >> (8 * i));
   }
 
   void align(uint64_t alignment) { file_.resize(support::align_up(file_.size(), alignment == 0 ? 1 : alignment)); }
@@ -147,13 +160,19 @@ class RelocatableWriter {
       align(8);
       const uint64_t offset = file_.size();
       for (const RelocatableRelocation& relocation : section.relocations) {
+        if (!has_addends()) {
+          write_addend(section, headers_[number_[i + 1]].sh_offset, relocation);
+          append(file_, Elf64_Rel{.r_offset = relocation.offset,
+                                  .r_info = ELF64_R_INFO(uint64_t{relocation.symbol}, relocation.type)});
+          continue;
+        }
         append(file_, Elf64_Rela{.r_offset = relocation.offset,
                                  .r_info = ELF64_R_INFO(uint64_t{relocation.symbol}, relocation.type),
                                  .r_addend = relocation.addend});
       }
       headers_[number_[i + 1] + 1u] = {
-          .sh_name = names_.offset(".rela" + section.name),
-          .sh_type = SHT_RELA,
+          .sh_name = names_.offset(relocation_prefix() + section.name),
+          .sh_type = has_addends() ? uint32_t{SHT_RELA} : uint32_t{SHT_REL},
           .sh_flags = static_cast<uint64_t>(section.group != 0 ? SHF_GROUP : SHF_INFO_LINK),
           .sh_addr = 0,
           .sh_offset = offset,
@@ -161,7 +180,7 @@ class RelocatableWriter {
           .sh_link = symbols_number_,
           .sh_info = number_[i + 1],
           .sh_addralign = 8,
-          .sh_entsize = sizeof(Elf64_Rela)};
+          .sh_entsize = has_addends() ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel)};
     }
   }
 

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "assembler/assembler.h"
+#include "object/elf.h"
 #include "object/link.h"
 #include "object/relocatable.h"
 #include "target/named_target.h"
@@ -22,7 +23,7 @@ namespace {
 using support::Result;
 
 struct AssembleRequest {
-  std::string input, output, gpu;
+  std::string input, output, gpu, system = "amdhsa";
   bool relocatable = false, syntax_only = false, wave64 = false, wave32 = false;
   unsigned version = 6;
   std::vector<std::string> include_directories, symbols;
@@ -51,6 +52,8 @@ Result<assembler::Options> options_of(const AssembleRequest& request) {
   assembler::Options options;
   options.target = *target;
   options.code_object_version = request.version;
+  if (request.system == "amdpal") options.os_abi = object::elf::osabi_amdgpu_pal;
+  if (request.system == "mesa3d") options.os_abi = object::elf::osabi_amdgpu_mesa3d;
   options.include_directories = request.include_directories;
   const unsigned wave_size = request.wave32 ? 32 : request.wave64 ? 64 : 0;
   if (auto ok = check_wave_size(*target->processor, wave_size); !ok) return std::unexpected(ok.error());
@@ -136,6 +139,9 @@ void add_asm(CLI::App& app, Invocation& invocation) {
       ->type_name("DEFINITION")
       ->allow_extra_args(false);
   command->add_option("--code-object-version", request->version, "2 to 6 (6)")->type_name("N")->check(CLI::Range(2, 6));
+  command->add_option("--os", request->system, "Operating system: amdhsa (the default), amdpal or mesa3d")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"amdhsa", "amdpal", "mesa3d"}));
   auto* wave32 = command->add_flag("--wave32", request->wave32, "Waves of 32 lanes (what GPUs that have both take)");
   command->add_flag("--wave64", request->wave64, "Waves of 64 lanes, on GPUs that have both")->excludes(wave32);
   command->callback([request, &invocation] { invocation.work = [request] { return run(*request); }; });

@@ -10,10 +10,9 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::span<const uint8_t> note(data + 1, size - 1);
   const bool pairs = (data[0] & 0x80) != 0;
   const target::Processor& processor = test::processor_of(data[0] & 0x7F);
-  const auto metadata = object::read_pal_metadata({.owner = pairs ? "AMD" : "AMDGPU",
-                                                   .type = pairs ? object::nt_amd_pal_metadata : 32,
-                                                   .description = note},
-                                                  processor.generation);
+  const auto metadata = object::read_pal_metadata(
+      {.owner = pairs ? "AMD" : "AMDGPU", .type = pairs ? object::nt_amd_pal_metadata : 32, .description = note},
+      processor.generation);
   if (!metadata) return 0;
   for (const object::PalPipeline& pipeline : metadata->pipelines)
     for (const object::PalUserData& each : pipeline.user_data)

@@ -71,7 +71,8 @@ std::optional<std::string> Parser::text_until(std::string_view end, Place place)
 
 void Parser::emit_note(std::string_view owner, uint32_t type, std::span<const uint8_t> content, bool allocated) {
   unit_.push_section();
-  unit_.switch_to(unit_.section({.name = ".note", .group = {}}, SHT_NOTE, allocated ? SHF_ALLOC : 0));
+  unit_.switch_to(unit_.section({.name = ".note", .group = {}}, SHT_NOTE,
+                                allocated && options_.os_abi == object::elf::osabi_amdgpu_hsa ? SHF_ALLOC : 0));
   const auto align = [&] { unit_.emit_tail({.kind = Tail::Kind::align, .alignment = 4, .place = {}}); };
   align();
   unit_.emit_integer(owner.size() + 1, 4);

@@ -235,7 +235,7 @@ class FileDisassembler {
       dynamic_symbols_ = std::move(*symbols);
     }
     for (const ElfSection& section : file_.sections) {
-      if (section.header.sh_type != SHT_RELA) continue;
+      if (section.header.sh_type != SHT_RELA && section.header.sh_type != SHT_REL) continue;
       auto& relocations = relocatable ? code_relocations_[section.header.sh_info] : data_relocations_;
       for (const Elf64_Rela& each : object::read_relocations(section)) {
         relocations[each.r_offset] = {.symbol = static_cast<uint32_t>(ELF64_R_SYM(each.r_info)),
