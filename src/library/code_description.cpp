@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "library/kernel_names.h"
+#include "library/mesa_description.h"
+#include "library/pal_description.h"
 #include "object/code_object.h"
 #include "object/code_object_v2.h"
 #include "object/descriptor_meaning.h"
@@ -54,6 +56,12 @@ class Description {
       out["code_object_version"] = header.e_ident[EI_ABIVERSION] + 2;
     out["flags"] = header.e_flags;
     const auto target = object::read_target(file_);
+    if (!target && is_without_processor()) {
+      processor_ = target::find_processor("gfx600");  // what LLVM compiles for where no processor is named
+      out["processor"] = "none";
+      json_["header"] = std::move(out);
+      return;
+    }
     if (!target) {
       json_["header"] = std::move(out);
       return wrong("the target", target.error());
@@ -128,7 +136,7 @@ class Description {
 
   void relocations() {
     for (const ElfSection& section : file_.sections) {
-      if (section.header.sh_type != SHT_RELA) continue;
+      if (section.header.sh_type != SHT_RELA && section.header.sh_type != SHT_REL) continue;
       std::vector<ElfSymbol> names;
       if (section.header.sh_link < file_.sections.size())
         names = object::read_symbols(file_, file_.sections[section.header.sh_link]).value_or(std::vector<ElfSymbol>());
@@ -145,7 +153,23 @@ class Description {
     }
   }
 
+  /// Adds what only objects for one operating system have. True if the file has HSA's metadata instead.
+  bool system_metadata() {
+    const uint8_t os_abi = file_.header.e_ident[EI_OSABI];
+    if (os_abi != object::elf::osabi_amdgpu_pal && os_abi != object::elf::osabi_amdgpu_mesa3d) return true;
+    json_["kernels"] = Json::array();
+    if (processor_ == nullptr) return false;
+    const bool pal = os_abi == object::elf::osabi_amdgpu_pal;
+    auto described = pal ? describe_pal(file_, symbols_, *processor_) : describe_mesa(file_, symbols_, *processor_);
+    if (!described)
+      wrong(pal ? "the PAL metadata" : "the Mesa3D configuration", described.error());
+    else
+      json_[pal ? "pal" : "mesa3d"] = std::move(*described);
+    return false;
+  }
+
   void kernels(const std::string& wanted, uint32_t work_group_size) {
+    if (!system_metadata()) return;
     const auto metadata = object::read_metadata(file_);
     if (!metadata) {
       wrong("the metadata", metadata.error());
@@ -186,6 +210,13 @@ class Description {
  private:
   void wrong(const char* what, const support::Error& error) {
     json_["errors"].push_back(fmt::format("{}: {}", what, error.message));
+  }
+
+  /// True for objects that LLVM made without a processor's name, which HSA does not allow.
+  bool is_without_processor() const {
+    constexpr uint32_t machine_mask = 0xFF;
+    return (file_.header.e_flags & machine_mask) == 0 &&
+           file_.header.e_ident[EI_OSABI] != object::elf::osabi_amdgpu_hsa;
   }
 
   std::string place_of(uint16_t index) const {
