@@ -24,20 +24,99 @@ const ElfSection* ElfFile::find_section(uint32_t type) const {
   return found == sections.end() ? nullptr : &*found;
 }
 
+namespace {
+
+Elf64_Ehdr widen(const Elf32_Ehdr& from) {
+  Elf64_Ehdr to{};
+  std::memcpy(to.e_ident, from.e_ident, sizeof to.e_ident);
+  to.e_type = from.e_type;
+  to.e_machine = from.e_machine;
+  to.e_version = from.e_version;
+  to.e_entry = from.e_entry;
+  to.e_phoff = from.e_phoff;
+  to.e_shoff = from.e_shoff;
+  to.e_flags = from.e_flags;
+  to.e_ehsize = from.e_ehsize;
+  to.e_phentsize = from.e_phentsize;
+  to.e_phnum = from.e_phnum;
+  to.e_shentsize = from.e_shentsize;
+  to.e_shnum = from.e_shnum;
+  to.e_shstrndx = from.e_shstrndx;
+  return to;
+}
+
+Elf64_Phdr widen(const Elf32_Phdr& from) {
+  return {.p_type = from.p_type,
+          .p_flags = from.p_flags,
+          .p_offset = from.p_offset,
+          .p_vaddr = from.p_vaddr,
+          .p_paddr = from.p_paddr,
+          .p_filesz = from.p_filesz,
+          .p_memsz = from.p_memsz,
+          .p_align = from.p_align};
+}
+
+Elf64_Shdr widen(const Elf32_Shdr& from) {
+  return {.sh_name = from.sh_name,
+          .sh_type = from.sh_type,
+          .sh_flags = from.sh_flags,
+          .sh_addr = from.sh_addr,
+          .sh_offset = from.sh_offset,
+          .sh_size = from.sh_size,
+          .sh_link = from.sh_link,
+          .sh_info = from.sh_info,
+          .sh_addralign = from.sh_addralign,
+          .sh_entsize = from.sh_entsize};
+}
+
+Elf64_Sym widen(const Elf32_Sym& from) {
+  return {.st_name = from.st_name,
+          .st_info = from.st_info,
+          .st_other = from.st_other,
+          .st_shndx = from.st_shndx,
+          .st_value = from.st_value,
+          .st_size = from.st_size};
+}
+
+bool is_32_bit(const Elf64_Ehdr& header) { return header.e_ident[EI_CLASS] == ELFCLASS32; }
+
+/// Reads a structure of the file's class as the 64-bit one.
+template <typename Narrow, typename Wide>
+std::optional<Wide> read_either(std::span<const uint8_t> bytes, uint64_t offset, bool narrow) {
+  if (!narrow) return read<Wide>(bytes, offset);
+  const auto from = read<Narrow>(bytes, offset);
+  return from ? std::optional(widen(*from)) : std::nullopt;
+}
+
+}  // namespace
+
 Result<ElfFile> read_elf_file(std::span<const uint8_t> bytes) {
-  const auto header = read<Elf64_Ehdr>(bytes, 0);
   if (!support::starts_with(bytes, ELFMAG)) return fail(ErrorKind::invalid_file, "not an ELF file");
+  const auto header = read<Elf64_Ehdr>(bytes, 0);
   if (!header) return fail(ErrorKind::invalid_file, "the ELF header is not all there");
   if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB)
     return fail(ErrorKind::incompatible, "not a 64-bit little-endian ELF file");
+  return read_elf_file_of_either_class(bytes);
+}
+
+Result<ElfFile> read_elf_file_of_either_class(std::span<const uint8_t> bytes) {
+  if (!support::starts_with(bytes, ELFMAG)) return fail(ErrorKind::invalid_file, "not an ELF file");
+  const auto ident = slice(bytes, 0, EI_NIDENT);
+  const bool narrow = ident && (*ident)[EI_CLASS] == ELFCLASS32;
+  const auto header = read_either<Elf32_Ehdr, Elf64_Ehdr>(bytes, 0, narrow);
+  if (!header) return fail(ErrorKind::invalid_file, "the ELF header is not all there");
+  if ((!narrow && header->e_ident[EI_CLASS] != ELFCLASS64) || header->e_ident[EI_DATA] != ELFDATA2LSB)
+    return fail(ErrorKind::incompatible, "not a little-endian ELF file of 32 or 64 bits");
+  const size_t segment_size = narrow ? sizeof(Elf32_Phdr) : sizeof(Elf64_Phdr);
+  const size_t section_size = narrow ? sizeof(Elf32_Shdr) : sizeof(Elf64_Shdr);
   ElfFile file{.bytes = bytes, .header = *header, .segments = {}, .sections = {}};
 
   uint64_t note_bytes = 0;
-  if (header->e_phnum != 0 && header->e_phentsize != sizeof(Elf64_Phdr))
+  if (header->e_phnum != 0 && header->e_phentsize != segment_size)
     return fail(ErrorKind::invalid_file, "program headers of {} bytes instead of {}", header->e_phentsize,
-                sizeof(Elf64_Phdr));
+                segment_size);
   for (unsigned i = 0; i < header->e_phnum; ++i) {
-    const auto segment = read<Elf64_Phdr>(bytes, header->e_phoff + i * sizeof(Elf64_Phdr));
+    const auto segment = read_either<Elf32_Phdr, Elf64_Phdr>(bytes, header->e_phoff + i * segment_size, narrow);
     if (!segment || header->e_phoff > bytes.size())
       return fail(ErrorKind::invalid_file, "program header {} is past the end of the file", i);
     if (segment->p_type != PT_NULL && !slice(bytes, segment->p_offset, segment->p_filesz))
@@ -50,11 +129,11 @@ Result<ElfFile> read_elf_file(std::span<const uint8_t> bytes) {
   if (note_bytes > bytes.size()) return fail(ErrorKind::invalid_file, "its segments of notes overlap");
 
   uint64_t section_bytes = 0;
-  if (header->e_shnum != 0 && header->e_shentsize != sizeof(Elf64_Shdr))
+  if (header->e_shnum != 0 && header->e_shentsize != section_size)
     return fail(ErrorKind::invalid_file, "section headers of {} bytes instead of {}", header->e_shentsize,
-                sizeof(Elf64_Shdr));
+                section_size);
   for (unsigned i = 0; i < header->e_shnum; ++i) {
-    const auto section = read<Elf64_Shdr>(bytes, header->e_shoff + i * sizeof(Elf64_Shdr));
+    const auto section = read_either<Elf32_Shdr, Elf64_Shdr>(bytes, header->e_shoff + i * section_size, narrow);
     if (!section || header->e_shoff > bytes.size())
       return fail(ErrorKind::invalid_file, "section header {} is past the end of the file", i);
     const bool empty = section->sh_type == SHT_NULL || section->sh_type == SHT_NOBITS;
@@ -82,10 +161,12 @@ Result<std::vector<ElfSymbol>> read_symbols(const ElfFile& file, const ElfSectio
   std::vector<ElfSymbol> symbols;
   const uint32_t names = table.header.sh_link;
   if (names >= file.sections.size()) return fail(ErrorKind::invalid_file, "the symbols have no names");
-  for (uint64_t offset = 0; const auto raw = read<Elf64_Sym>(table.bytes, offset); offset += sizeof *raw) {
+  const bool narrow = is_32_bit(file.header);
+  const size_t size = narrow ? sizeof(Elf32_Sym) : sizeof(Elf64_Sym);
+  for (uint64_t offset = 0; const auto raw = read_either<Elf32_Sym, Elf64_Sym>(table.bytes, offset, narrow);
+       offset += size) {
     const auto name = support::read_text(file.sections[names].bytes, raw->st_name);
-    if (!name)
-      return fail(ErrorKind::invalid_file, "the name of symbol {} is not in the file", offset / sizeof(Elf64_Sym));
+    if (!name) return fail(ErrorKind::invalid_file, "the name of symbol {} is not in the file", offset / size);
     symbols.push_back({.name = *name, .raw = *raw});
   }
   return symbols;

@@ -38,6 +38,11 @@ struct ElfSymbol {
 /// Reads any 64-bit little-endian ELF file. Sections and segments that are not all in the file are errors.
 support::Result<ElfFile> read_elf_file(std::span<const uint8_t> file);
 
+/// Reads a little-endian ELF file of either class. The headers of a 32-bit file are widened to their 64-bit form,
+/// except that `header.e_ident` keeps ELFCLASS32. Catalyst's containers use both classes; the code objects of HSA do
+/// not.
+support::Result<ElfFile> read_elf_file_of_either_class(std::span<const uint8_t> file);
+
 /// The symbols of a section of type SHT_SYMTAB or SHT_DYNSYM; index 0 is the null symbol.
 support::Result<std::vector<ElfSymbol>> read_symbols(const ElfFile& file, const ElfSection& table);
 

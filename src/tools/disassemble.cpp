@@ -9,6 +9,7 @@
 
 #include "assembler/disassembly/disassembly.h"
 #include "library/code_disassembly.h"
+#include "tools/catalyst_description.h"
 #include "tools/code_selection.h"
 #include "tools/command.h"
 #include "tools/command_line.h"
@@ -99,7 +100,12 @@ Result<void> print(DisassembledCode& code, const object::FoundCodeObject& from, 
 }
 
 Result<int> disassemble_file(const DisassembleRequest& request) {
-  const auto code = select_code(request.file, request.gpu);
+  auto file = open_input(request.file);
+  if (!file) return std::unexpected(file.error());
+  if (is_catalyst(file->bytes()))
+    return disassemble_catalyst(
+        {.file = request.file, .kernel = request.kernel, .json = request.json, .bytes = request.bytes}, file->bytes());
+  const auto code = select_code(request.file, *std::move(file), request.gpu);
   if (!code) return std::unexpected(code.error());
   const auto& objects = code->found.code_objects;
   OrderedWork<DisassembledCode> work(objects.size(),
@@ -185,8 +191,10 @@ void add_disassemble(CLI::App& app, Invocation& invocation) {
       with_usage("atoll disasm FILE [--gpu NAME] [--kernel NAME] [--bytes] [--source] [--json]\n"
                  "       atoll disasm --raw --gpu NAME [FILE]"));
   command
-      ->add_option("FILE", request->file,
-                   "A code object, a relocatable, an offload bundle, or a program,\nlibrary or archive (.a) with such")
+      ->add_option(
+          "FILE", request->file,
+          "A code object, a relocatable, an offload bundle, or a program,\nlibrary or archive (.a) with such; or an "
+          "OpenCL binary of\nAMD's Catalyst driver")
       ->type_name("FILE");
   command
       ->add_option("--gpu", request->gpu,

@@ -9,6 +9,7 @@
 #include "library/kernel_names.h"
 #include "object/gpu_core.h"
 #include "support/mapped_file.h"
+#include "tools/catalyst_description.h"
 #include "tools/code_selection.h"
 #include "tools/command.h"
 #include "tools/command_line.h"
@@ -215,6 +216,8 @@ Result<int> run(const InspectRequest& request) {
   auto file = open_input(request.file);
   if (!file) return std::unexpected(file.error());
   if (object::is_gpu_core(file->bytes())) return run_core(request, file->bytes());
+  if (is_catalyst(file->bytes()))
+    return inspect_catalyst({.file = request.file, .kernel = request.kernel, .json = request.json}, file->bytes());
   if (request.wave) return wrong_usage(fmt::format("--wave: {} is not a core file of a GPU", request.file));
   const auto code = select_code(request.file, *std::move(file), request.gpu);
   if (!code) return std::unexpected(code.error());
@@ -262,7 +265,7 @@ void add_inspect(CLI::App& app, Invocation& invocation) {
   command
       ->add_option("FILE", request->file,
                    "A code object, a relocatable, an offload bundle, or a program,\nlibrary or archive (.a) with such; "
-                   "or a core file of a GPU\n(atoll run --core)")
+                   "a core file of a GPU\n(atoll run --core); or an OpenCL binary of AMD's Catalyst driver")
       ->type_name("FILE")
       ->required();
   command
