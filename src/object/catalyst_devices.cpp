@@ -76,8 +76,8 @@ std::span<const Device> devices() { return table; }
 
 const Device* find_device(uint16_t elf_machine) { return find(elf_machine, &Device::elf_machine); }
 
-const Device* find_device_of_encoding(uint32_t machine_) {
-  return find(std::optional<uint32_t>(machine_), &Device::encoding);
+const Device* find_device_of_encoding(uint32_t encoding) {
+  return find(std::optional<uint32_t>(encoding), &Device::encoding);
 }
 
 const Device* find_device(std::string_view name) {

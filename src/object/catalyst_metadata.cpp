@@ -29,84 +29,84 @@ constexpr std::string_view memory_types[] = {"g", "p", "l", "uav", "c", "r", "hl
 constexpr std::string_view flags[] = {"0", "1"};
 constexpr std::string_view counter_bits[] = {"32", "64"};
 
-constexpr TokenField version[] = {
+constexpr TokenField version_fields[] = {
     {"major", FieldType::number}, {"minor", FieldType::number}, {"revision", FieldType::number}};
-constexpr TokenField name_only[] = {{"name", FieldType::rest}};
-constexpr TokenField message[] = {{"message", FieldType::rest}};
-constexpr TokenField memory_size[] = {{"space", FieldType::choice, spaces}, {"size", FieldType::number}};
-constexpr TokenField id[] = {{"id", FieldType::number}};
-constexpr TokenField sampler[] = {{"name", FieldType::text},
-                                  {"id", FieldType::number},
-                                  {"kernel_defined", FieldType::choice, flags},
-                                  {"value", FieldType::number}};
-constexpr TokenField image[] = {
+constexpr TokenField name_only_fields[] = {{"name", FieldType::rest}};
+constexpr TokenField message_fields[] = {{"message", FieldType::rest}};
+constexpr TokenField memory_size_fields[] = {{"space", FieldType::choice, spaces}, {"size", FieldType::number}};
+constexpr TokenField id_fields[] = {{"id", FieldType::number}};
+constexpr TokenField sampler_fields[] = {{"name", FieldType::text},
+                                         {"id", FieldType::number},
+                                         {"kernel_defined", FieldType::choice, flags},
+                                         {"value", FieldType::number}};
+constexpr TokenField image_fields[] = {
     {"name", FieldType::text}, {"dimension", FieldType::choice, dimensions}, {"access", FieldType::choice, accesses},
     {"id", FieldType::number}, {"constant_buffer", FieldType::number},       {"offset", FieldType::number}};
-constexpr TokenField counter[] = {{"name", FieldType::text},
-                                  {"bits", FieldType::choice, counter_bits},
-                                  {"id", FieldType::number},
-                                  {"constant_buffer", FieldType::number},
-                                  {"offset", FieldType::number}};
-constexpr TokenField value[] = {{"name", FieldType::text},
-                                {"type", FieldType::choice, value_types},
-                                {"count", FieldType::number},
-                                {"constant_buffer", FieldType::number},
-                                {"offset", FieldType::number}};
-constexpr TokenField pointer[] = {{"name", FieldType::text},
-                                  {"type", FieldType::choice, pointer_types},
-                                  {"count", FieldType::number},
-                                  {"constant_buffer", FieldType::number},
-                                  {"offset", FieldType::number},
-                                  {"memory", FieldType::choice, memory_types},
-                                  {"buffer", FieldType::number},
-                                  {"alignment", FieldType::number},
-                                  {"access", FieldType::choice, accesses},
-                                  {"volatile", FieldType::choice, flags},
-                                  {"restrict", FieldType::choice, flags}};
-constexpr TokenField list[] = {{"ids", FieldType::list}};
-constexpr TokenField sizes[] = {{"x", FieldType::number}, {"y", FieldType::number}, {"z", FieldType::number}};
-constexpr TokenField size[] = {{"size", FieldType::number}};
-constexpr TokenField constant_argument[] = {{"index", FieldType::number}, {"name", FieldType::text}};
-constexpr TokenField reflection[] = {{"index", FieldType::number}, {"type", FieldType::rest}};
-/// The older form of arguments in the document's example: ";ARG:main:x:float:1:0:96".
-constexpr TokenField older_argument[] = {{"kernel", FieldType::text},
-                                         {"name", FieldType::text},
-                                         {"type", FieldType::text},
+constexpr TokenField counter_fields[] = {{"name", FieldType::text},
+                                         {"bits", FieldType::choice, counter_bits},
+                                         {"id", FieldType::number},
+                                         {"constant_buffer", FieldType::number},
+                                         {"offset", FieldType::number}};
+constexpr TokenField value_fields[] = {{"name", FieldType::text},
+                                       {"type", FieldType::choice, value_types},
+                                       {"count", FieldType::number},
+                                       {"constant_buffer", FieldType::number},
+                                       {"offset", FieldType::number}};
+constexpr TokenField pointer_fields[] = {{"name", FieldType::text},
+                                         {"type", FieldType::choice, pointer_types},
                                          {"count", FieldType::number},
                                          {"constant_buffer", FieldType::number},
                                          {"offset", FieldType::number},
                                          {"memory", FieldType::choice, memory_types},
                                          {"buffer", FieldType::number},
-                                         {"alignment", FieldType::number}};
+                                         {"alignment", FieldType::number},
+                                         {"access", FieldType::choice, accesses},
+                                         {"volatile", FieldType::choice, flags},
+                                         {"restrict", FieldType::choice, flags}};
+constexpr TokenField list_fields[] = {{"ids", FieldType::list}};
+constexpr TokenField sizes_fields[] = {{"x", FieldType::number}, {"y", FieldType::number}, {"z", FieldType::number}};
+constexpr TokenField size_fields[] = {{"size", FieldType::number}};
+constexpr TokenField constant_argument_fields[] = {{"index", FieldType::number}, {"name", FieldType::text}};
+constexpr TokenField reflection_fields[] = {{"index", FieldType::number}, {"type", FieldType::rest}};
+/// The older form of arguments in the document's example: ";ARG:main:x:float:1:0:96".
+constexpr TokenField older_argument_fields[] = {{"kernel", FieldType::text},
+                                                {"name", FieldType::text},
+                                                {"type", FieldType::text},
+                                                {"count", FieldType::number},
+                                                {"constant_buffer", FieldType::number},
+                                                {"offset", FieldType::number},
+                                                {"memory", FieldType::choice, memory_types},
+                                                {"buffer", FieldType::number},
+                                                {"alignment", FieldType::number}};
 
 constexpr TokenKind kinds[] = {
-    {"version", "", version, 3, true, true},
-    {"device", "", name_only, 1, true, true},
-    {"error", "", message, 1, false, true},
-    {"warning", "", message, 1, false, true},
+    {"version", "", version_fields, 3, true, true},
+    {"device", "", name_only_fields, 1, true, true},
+    {"error", "", message_fields, 1, false, true},
+    {"warning", "", message_fields, 1, false, true},
     {"memory", "compilerwrite", {}, 0, true, true},
     {"memory", "datareqd", {}, 0, true, true},
     {"memory", "64bitABI", {}, 0, true, false},
-    {"memory", "", memory_size, 2, false, true},
-    {"uniqueid", "", id, 1, true, true},
-    {"sampler", "", sampler, 4, false, true},
-    {"image", "", image, 6, false, true},
-    {"counter", "", counter, 5, false, true},
-    {"value", "", value, 5, false, true},
-    {"pointer", "", pointer, 8, false, true},
-    {"ARG", "", older_argument, 6, false, true},
-    {"uavid", "", id, 1, true, true},
-    {"function", "", list, 1, false, true},
-    {"intrinsic", "", list, 1, false, true},
-    {"cws", "", sizes, 3, true, true},
-    {"lws", "", size, 1, true, true},
+    {"memory", "", memory_size_fields, 2, false, true},
+    {"uniqueid", "", id_fields, 1, true, true},
+    {"sampler", "", sampler_fields, 4, false, true},
+    {"image", "", image_fields, 6, false, true},
+    {"counter", "", counter_fields, 5, false, true},
+    {"value", "", value_fields, 5, false, true},
+    {"pointer", "", pointer_fields, 8, false, true},
+    {"ARG", "", older_argument_fields, 6, false, true},
+    {"uavid", "", id_fields, 1, true, true},
+    {"function", "", list_fields, 1, false, true},
+    {"intrinsic", "", list_fields, 1, false, true},
+    {"cws", "", sizes_fields, 3, true, true},
+    {"lws", "", size_fields, 1, true, true},
     {"limitgroupsize", "", {}, 0, true, true},
-    {"constarg", "", constant_argument, 2, false, false},
-    {"cbid", "", id, 1, true, false},
-    {"printfid", "", id, 1, true, false},
-    {"privateid", "", id, 1, true, false},
-    {"reflection", "", reflection, 2, false, false},
-    {"WavesPerSimdHint", "", size, 1, true, false},
+    {"constarg", "", constant_argument_fields, 2, false, false},
+    {"cbid", "", id_fields, 1, true, false},
+    {"printfid", "", id_fields, 1, true, false},
+    {"privateid", "", id_fields, 1, true, false},
+    {"reflection", "", reflection_fields, 2, false, false},
+    {"WavesPerSimdHint", "", size_fields, 1, true, false},
 };
 
 constexpr size_t code_length = 4, message_length = 32;  // of errors and warnings
@@ -249,9 +249,9 @@ Result<PrintfFormat> read_printf(std::string_view rest, size_t line) {
     if (!value) return wrong(line, fmt::format("token 'printf_fmt' has '{}' as field '{}', not a number", text, field));
     return *value;
   };
-  const auto id_ = number("id");
-  if (!id_) return std::unexpected(id_.error());
-  result.id = *id_;
+  const auto id = number("id");
+  if (!id) return std::unexpected(id.error());
+  result.id = *id;
   const auto count = number("arguments");
   if (!count) return std::unexpected(count.error());
   for (uint32_t i = 0; i < *count; ++i) {
