@@ -5,7 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "assembler/disassembly/disassembly.h"
+#include "object/catalyst_cl2.h"
 #include "object/catalyst_container.h"
+#include "object/catalyst_launch.h"
 #include "support/bytes.h"
 #include "tools/files.h"
 
@@ -95,6 +97,32 @@ Json describe(const catalyst::ProgramInfo& info) {
   return json;
 }
 
+/// What a launch needs of a kernel; the reason where it cannot be launched.
+Json describe(const Result<catalyst::LaunchInfo>& launch) {
+  if (!launch) return {{"refused", launch.error().message}};
+  const object::KernelDescriptor& state = launch->state;
+  Json json = {{"processor", launch->processor->name},
+               {"vgprs", state.vgprs},
+               {"sgprs", state.sgprs},
+               {"user_sgprs", state.user_sgprs},
+               {"lds_bytes", state.group_segment_fixed_size},
+               {"scratch_bytes", state.private_segment_fixed_size}};
+  if (launch->constant_buffer_1_bytes != 0) json["constant_buffer_1_bytes"] = launch->constant_buffer_1_bytes;
+  for (const catalyst::UserSgprRange& range : launch->user_sgprs.ranges)
+    json["user_data"].push_back(
+        {{"holds", name_of(range.what)}, {"first_sgpr", range.first}, {"num_sgprs", range.count}});
+  if (launch->argument_layout.size != 0) json["argument_buffer_bytes"] = launch->argument_layout.size;
+  for (size_t i = 0; i < launch->argument_layout.setup.size(); ++i)
+    json["argument_buffer"].push_back({{"name", catalyst::setup_arguments()[i]},
+                                       {"offset", launch->argument_layout.setup[i].offset},
+                                       {"bytes", launch->argument_layout.setup[i].size}});
+  for (size_t i = 0; i < launch->arguments.size(); ++i)
+    json["argument_buffer"].push_back({{"name", launch->arguments[i].name},
+                                       {"offset", launch->argument_layout.arguments[i].offset},
+                                       {"bytes", launch->argument_layout.arguments[i].size}});
+  return json;
+}
+
 Result<Json> describe(const catalyst::Encoding& encoding) {
   Json json = {{"machine", encoding.machine}, {"type", encoding.type}, {"bytes", encoding.bytes.size()}};
   if (encoding.is_amd_il()) json["language"] = "AMD IL";
@@ -155,8 +183,54 @@ Result<Json> describe(const catalyst::Container& container, const std::string& k
     if (!kernel.empty() && each.name != kernel) continue;
     auto described = describe(each);
     if (!described) return std::unexpected(described.error());
+    (*described)["launch"] = describe(catalyst::launch_info(container, each));
     json["kernels"].push_back(std::move(*described));
   }
+  if (!kernel.empty() && json["kernels"].empty()) return fail(ErrorKind::not_found, "no kernel named '{}'", kernel);
+  return json;
+}
+
+Json describe(const catalyst::Cl2Container& container, const catalyst::Cl2Kernel& kernel) {
+  Json json = {{"name", kernel.name},
+               {"code_bytes", kernel.code.size()},
+               {"required_work_group_size", kernel.required_work_group_size},
+               {"arguments", Json::array()}};
+  for (const catalyst::Cl2Argument& argument : kernel.arguments) {
+    static constexpr const char* types[] = {"int8",    "int16", "int32", "int64",   "float16",   "float32", "float64",
+                                            "pointer", "queue", "image", "sampler", "structure", "pipe",    "event"};
+    Json described = {{"name", argument.name},
+                      {"type_name", argument.type_name},
+                      {"type", types[static_cast<size_t>(argument.shape.type)]},
+                      {"elements", argument.shape.elements}};
+    if (!argument.space.empty()) described["space"] = argument.space;
+    if (!argument.access.empty()) described["access"] = argument.access;
+    if (argument.is_const) described["const"] = true;
+    if (argument.is_restrict) described["restrict"] = true;
+    if (argument.is_volatile) described["volatile"] = true;
+    json["arguments"].push_back(std::move(described));
+  }
+  if (!kernel.code.empty())
+    for (const object::KernelCodeField& field : object::kernel_code_fields())
+      json["kernel_code"][std::string(field.name)] = field.of(kernel.setup);
+  json["launch"] = describe(catalyst::launch_info(container, kernel));
+  return json;
+}
+
+Result<Json> describe(const catalyst::Cl2Container& container, const std::string& kernel) {
+  Json json = {{"format", "Catalyst OpenCL 2.0"}};
+  if (container.processor != nullptr) json["processor"] = container.processor->name;
+  json["bits"] = container.is_64_bit ? 64 : 32;
+  json["code"] = container.inner.empty() ? "one file section per kernel" : "inner ELF file";
+  json["acl_version"] = container.acl_version;
+  json["compile_options"] = container.compile_options;
+  json["read_only_data_bytes"] = container.read_only_data.size();
+  json["global_data_bytes"] = container.global_data.size();
+  json["bss_bytes"] = container.bss_bytes;
+  json["sampler_data_bytes"] = container.sampler_data.size();
+  json["relocations"] = container.num_relocations;
+  json["kernels"] = Json::array();
+  for (const catalyst::Cl2Kernel& each : container.kernels)
+    if (kernel.empty() || each.name == kernel) json["kernels"].push_back(describe(container, each));
   if (!kernel.empty() && json["kernels"].empty()) return fail(ErrorKind::not_found, "no kernel named '{}'", kernel);
   return json;
 }
@@ -328,14 +402,46 @@ Result<int> disassemble(const CatalystRequest& request, const catalyst::Containe
   return 0;
 }
 
+Result<int> disassemble(const CatalystRequest& request, const catalyst::Cl2Container& container) {
+  if (container.processor == nullptr)
+    return fail(ErrorKind::incompatible, "the file does not name its processor (flags {:#x})",
+                container.file.header.e_flags);
+  std::string out;
+  Json all = Json::array();
+  bool any = false;
+  for (const catalyst::Cl2Kernel& kernel : container.kernels) {
+    if ((!request.kernel.empty() && kernel.name != request.kernel) || kernel.code.empty()) continue;
+    any = true;
+    std::string text;
+    append_code(text, kernel.code, *container.processor, request.bytes);
+    if (request.json)
+      all.push_back({{"kernel", kernel.name}, {"processor", container.processor->name}, {"text", text}});
+    else
+      out +=
+          fmt::format("{}; kernel {}, {}\n{}", out.empty() ? "" : "\n", kernel.name, container.processor->name, text);
+  }
+  if (!any && !request.kernel.empty()) return fail(ErrorKind::not_found, "no kernel named '{}'", request.kernel);
+  if (request.json) out = dump(all, 2) + "\n";
+  if (auto ok = write_standard_output(out); !ok) return std::unexpected(ok.error());
+  return 0;
+}
+
 }  // namespace
 
-bool is_catalyst(std::span<const uint8_t> file) { return catalyst::is_container(file); }
+bool is_catalyst(std::span<const uint8_t> file) {
+  return catalyst::is_container(file) || catalyst::is_cl2_container(file);
+}
 
 Result<int> inspect_catalyst(const CatalystRequest& request, std::span<const uint8_t> file) {
-  const auto container = catalyst::read_container(file);
-  if (!container) return support::within(request.file, container.error());
-  const auto json = describe(*container, request.kernel);
+  const auto description = [&]() -> Result<Json> {
+    if (catalyst::is_cl2_container(file)) {
+      const auto container = catalyst::read_cl2_container(file);
+      return container ? describe(*container, request.kernel) : std::unexpected(container.error());
+    }
+    const auto container = catalyst::read_container(file);
+    return container ? describe(*container, request.kernel) : std::unexpected(container.error());
+  };
+  const auto json = description();
   if (!json) return support::within(request.file, json.error());
   if (request.json)
     fmt::print("{}\n", dump(*json, 2));
@@ -345,6 +451,13 @@ Result<int> inspect_catalyst(const CatalystRequest& request, std::span<const uin
 }
 
 Result<int> disassemble_catalyst(const CatalystRequest& request, std::span<const uint8_t> file) {
+  if (catalyst::is_cl2_container(file)) {
+    const auto container = catalyst::read_cl2_container(file);
+    if (!container) return support::within(request.file, container.error());
+    auto result = disassemble(request, *container);
+    if (!result) return support::within(request.file, result.error());
+    return result;
+  }
   const auto container = catalyst::read_container(file);
   if (!container) return support::within(request.file, container.error());
   auto result = disassemble(request, *container);

@@ -20,7 +20,8 @@ bool is_catalyst(std::span<const uint8_t> file);
 
 support::Result<int> inspect_catalyst(const CatalystRequest& request, std::span<const uint8_t> file);
 
-/// Prints assembly text that `atoll asm` reads, or JSON. Refuses kernels without GCN code by the device's name.
+/// Prints the code of kernels as text below what the container says about them, or JSON. Refuses kernels without GCN
+/// code by the device's name.
 support::Result<int> disassemble_catalyst(const CatalystRequest& request, std::span<const uint8_t> file);
 
 }  // namespace Atoll::tools
