@@ -1,6 +1,8 @@
 // tools: Catalyst's OpenCL binaries, described (catalyst_description.h).
 #include "tools/catalyst_description.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
