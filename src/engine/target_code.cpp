@@ -66,8 +66,8 @@ RegisterCounts::RegisterCounts(const machine::Wave& wave, const target::Target& 
   if (wave.sgprs != 0) sgprs = wave.sgprs;
   agprs = wave.agprs;
   const machine::Dispatch* dispatch = wave.work_group != nullptr ? wave.work_group->dispatch : nullptr;
-  if (dispatch != nullptr && dispatch->kernel != nullptr && dispatch->kernel->descriptor.dynamic_vgprs) {
-    vgprs = dispatch->kernel->descriptor.vgprs;  // that it can ask for
+  if (dispatch != nullptr && dispatch->kernel != nullptr && dispatch->launch.has_dynamic_vgprs) {
+    vgprs = dispatch->launch.max_vgprs;  // that it can ask for
     return;
   }
   // In a unified file the AGPRs follow, and are as well the VGPRs of those numbers.

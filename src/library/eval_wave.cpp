@@ -104,7 +104,7 @@ Result<std::unique_ptr<EvalWave>> EvalWave::create(const Options& options, std::
   if (auto ok = eval->open_code(); !ok) return std::unexpected(ok.error());
   eval->begin(*options.gpu.target.processor);
   if (options.engine == "compiled") eval->end_alive();
-  eval->dispatch_.deadline_ns = machine::now_ns() + static_cast<uint64_t>(options.timeout_seconds * 1e9);
+  eval->dispatch_.progress.deadline_ns = machine::now_ns() + static_cast<uint64_t>(options.timeout_seconds * 1e9);
   return eval;
 }
 
@@ -133,20 +133,20 @@ void EvalWave::begin(const target::Processor& processor) {
   memory_.allow(reinterpret_cast<uint64_t>(scratch_.get()), scratch_bytes, EvalMemory::Use::read_write);
 
   dispatch_.gpu = gpu_.get();
-  dispatch_.code = code_;
+  dispatch_.launch.code = code_;
   dispatch_.kernel = std::make_shared<machine::Kernel>();
   dispatch_.kernel->name = "eval";
   dispatch_.kernel->entry = code_begin_;
   dispatch_.kernel->code = code_;
-  dispatch_.wave_size = target_.wave_size;
-  dispatch_.lds_bytes = processor.lds_bytes;
-  dispatch_.scratch_bytes_per_lane = scratch_bytes_per_lane;
-  dispatch_.scratch_bytes_per_wave = scratch_bytes_per_lane * target_.wave_size;
+  dispatch_.launch.wave_size = target_.wave_size;
+  dispatch_.launch.lds_bytes = processor.lds_bytes;
+  dispatch_.launch.scratch_bytes_per_lane = scratch_bytes_per_lane;
+  dispatch_.launch.scratch_bytes_per_wave = scratch_bytes_per_lane * target_.wave_size;
   for (unsigned d = 0; d < 3; ++d) {
-    dispatch_.grid_size[d] = dispatch_.work_group_size[d] = d == 0 ? target_.wave_size : 1;
-    dispatch_.work_groups[d] = 1;
+    dispatch_.launch.grid_size[d] = dispatch_.launch.work_group_size[d] = d == 0 ? target_.wave_size : 1;
+    dispatch_.launch.work_groups[d] = 1;
   }
-  dispatch_.work_group_count = 1;
+  dispatch_.launch.work_group_count = 1;
 
   group_.dispatch = &dispatch_;
   group_.lds = lds_.get();
@@ -364,7 +364,7 @@ EvalWave::Outcome EvalWave::run_some(uint64_t limit) {
   Wave& wave = group_.waves[0];
   const uint64_t end = wave.instructions + limit;
   while (wave.instructions < end) {
-    if (machine::now_ns() >= dispatch_.deadline_ns) return Outcome::timed_out;
+    if (machine::now_ns() >= dispatch_.progress.deadline_ns) return Outcome::timed_out;
     machine::HostFault host;
     // The clock is looked at now and then; compiled loops look at it themselves.
     const uint64_t budget = std::min(end - wave.instructions, look_at_clock_after);

@@ -2,6 +2,9 @@
 #include "machine/gpu.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <new>
@@ -19,6 +22,7 @@
 #include "machine/report/fault_guard.h"
 #include "machine/report/statistics.h"
 #include "machine/schedule/scheduler.h"
+#include "machine/wave/hsa_launch.h"
 #include "target/executed.h"
 
 namespace Atoll::machine {
@@ -32,10 +36,10 @@ using support::fail;
 bool gets_locked_memory(const Dispatch& dispatch) {
   const LockedRanges& locked = LockedRanges::of_process();
   constexpr uint64_t max_bytes = 1 << 16;  // more than any compiler allows
-  const uint64_t size = std::min<uint64_t>(dispatch.kernel->descriptor.kernarg_size, max_bytes) / sizeof(uint64_t);
+  const uint64_t size = std::min<uint64_t>(dispatch.launch.arguments.size, max_bytes) / sizeof(uint64_t);
   if (locked.empty() || size == 0) return false;
   std::vector<uint64_t> words(size);
-  return read_guest(words.data(), dispatch.packet.kernarg_address, size * sizeof(uint64_t)) && locked.any_of(words);
+  return read_guest(words.data(), dispatch.launch.arguments.address, size * sizeof(uint64_t)) && locked.any_of(words);
 }
 
 class VirtualGpu final : public Gpu {
@@ -68,6 +72,8 @@ class VirtualGpu final : public Gpu {
   support::Result<std::unique_ptr<Queue>> create_queue(QueueOptions options) override;
   support::Result<KernelStatistics> run(const aql::KernelDispatchPacket& packet,
                                         std::optional<FaultReport>* fault) override;
+  support::Result<KernelStatistics> run(LaunchState launch, std::string_view name,
+                                        std::optional<FaultReport>* fault) override;
   uint64_t queue_address() const override { return reinterpret_cast<uint64_t>(own_queue_); }
   void interrupt() override { interrupts_.fetch_add(1); }
   std::vector<KernelStatistics> statistics() const override;
@@ -76,7 +82,10 @@ class VirtualGpu final : public Gpu {
  private:
   support::Result<std::shared_ptr<Dispatch>> launch(const aql::KernelDispatchPacket& packet, uint64_t queue_address,
                                                     uint64_t dispatch_id);
-  support::Result<std::shared_ptr<Kernel>> kernel_at(uint64_t object, const std::shared_ptr<const LoadedCode>& code);
+  support::Result<std::shared_ptr<HsaKernel>> kernel_at(uint64_t object, const std::shared_ptr<const LoadedCode>& code);
+  void begin(Dispatch& dispatch);
+  support::Result<KernelStatistics> finish(const std::shared_ptr<Dispatch>& dispatch,
+                                           std::optional<FaultReport>* fault);
   void forget(const LoadedCode& code);
   void dump_core(Dispatch& dispatch);
   /// Those who want to know of a fault.
@@ -89,10 +98,11 @@ class VirtualGpu final : public Gpu {
   std::unique_ptr<Engine> engine_;
   EventMask watched_;
 
-  mutable std::shared_mutex mutex_;                                // of what follows
-  std::map<uint64_t, std::weak_ptr<LoadedCode>> codes_;            ///< by base address
-  std::unordered_map<uint64_t, std::shared_ptr<Kernel>> kernels_;  ///< by kernel object, once launched
-  std::map<std::string, KernelStatistics> unloaded_;               ///< statistics of kernels that are gone
+  mutable std::shared_mutex mutex_;                                      // of what follows
+  std::map<uint64_t, std::weak_ptr<LoadedCode>> codes_;                  ///< by base address
+  std::unordered_map<uint64_t, std::shared_ptr<HsaKernel>> kernels_;     ///< by kernel object, once launched
+  std::unordered_map<uint64_t, std::shared_ptr<Kernel>> plain_kernels_;  ///< of other ABIs, by entry, once launched
+  std::map<std::string, KernelStatistics> unloaded_;                     ///< statistics of kernels that are gone
   std::vector<const aql::Queue*> queues_;
 
   aql::Queue* const own_queue_;  ///< what kernels see as their queue that were launched without one
@@ -118,7 +128,7 @@ void VirtualGpu::forget(const LoadedCode& code) {
   {
     const std::unique_lock lock(mutex_);
     codes_.erase(code.base());
-    std::erase_if(kernels_, [&](const auto& entry) {
+    const auto is_gone = [&](const auto& entry) {
       const auto& [object, kernel] = entry;
       if (!code.contains(object)) return false;
       const std::lock_guard kernel_lock(kernel->mutex);
@@ -129,7 +139,9 @@ void VirtualGpu::forget(const LoadedCode& code) {
       } catch (const std::bad_alloc&) {  // a destructor waits for this: then without its statistics
       }
       return true;
-    });
+    };
+    std::erase_if(kernels_, is_gone);
+    std::erase_if(plain_kernels_, is_gone);
   }
   engine_->code_changed(code.base(), code.base() + code.size());
 }
@@ -142,8 +154,8 @@ std::shared_ptr<LoadedCode> VirtualGpu::code_at(uint64_t address) const {
   return code && code->contains(address) ? code : nullptr;
 }
 
-support::Result<std::shared_ptr<Kernel>> VirtualGpu::kernel_at(uint64_t object,
-                                                               const std::shared_ptr<const LoadedCode>& code) {
+support::Result<std::shared_ptr<HsaKernel>> VirtualGpu::kernel_at(uint64_t object,
+                                                                  const std::shared_ptr<const LoadedCode>& code) {
   {
     const std::shared_lock lock(mutex_);
     if (const auto found = kernels_.find(object); found != kernels_.end()) return found->second;
@@ -156,40 +168,53 @@ support::Result<std::shared_ptr<Kernel>> VirtualGpu::kernel_at(uint64_t object,
 
 support::Result<std::shared_ptr<Dispatch>> VirtualGpu::launch(const aql::KernelDispatchPacket& packet,
                                                               uint64_t queue_address, uint64_t dispatch_id) {
+  const auto code = code_at(packet.kernel_object);
+  const auto found = kernel_at(packet.kernel_object, code);
+  if (!found) return std::unexpected(found.error());
+  const HsaKernel& kernel = **found;
   auto dispatch = std::make_shared<Dispatch>();
-  dispatch->gpu = this;
-  dispatch->packet = packet;
-  dispatch->queue_address = queue_address;
-  dispatch->dispatch_id = dispatch_id;
-  dispatch->code = code_at(packet.kernel_object);
-  auto kernel = kernel_at(packet.kernel_object, dispatch->code);
-  if (!kernel) return std::unexpected(kernel.error());
-  dispatch->kernel = std::move(*kernel);
-  if (auto prepared = prepare(*dispatch, model_); !prepared) return std::unexpected(prepared.error());
-  // With xnack on, a GPU pages in whatever the process has.
-  if (model_.target.xnack != target::Setting::on && !gets_locked_memory(*dispatch)) {
-    dispatch->bounds = host_->memory.bounds(options_.number);
-  }
-  if (dispatch->kernel->descriptor.dispatch_ptr) {
+  HsaPointers pointers{.queue = queue_address, .dispatch_id = dispatch_id};
+  if (kernel.descriptor.dispatch_ptr) {
     auto slot = host_->memory.take_slot();
     if (!slot) return std::unexpected(slot.error());
     dispatch->packet_memory = &host_->memory;
-    dispatch->packet_address = *slot;
+    dispatch->packet_slot = pointers.packet = *slot;
     std::memcpy(reinterpret_cast<void*>(*slot), &packet, sizeof packet);
   }
+  auto state = make_hsa_launch(packet, kernel, code, pointers, model_);
+  if (!state) return std::unexpected(state.error());
+  dispatch->kernel = *found;
+  dispatch->set_launch(std::move(*state));
+  dispatch->submission = {.queue_address = queue_address,
+                          .dispatch_id = dispatch_id,
+                          .completion_signal = packet.completion_signal,
+                          .waits_for_earlier = aql::barrier_bit(packet.header),
+                          .packet = std::bit_cast<std::array<uint8_t, sizeof packet>>(packet)};
+  begin(*dispatch);
+  return dispatch;
+}
+
+/// Starts the clock of a dispatch whose launch is set.
+void VirtualGpu::begin(Dispatch& started) {
+  Dispatch* const dispatch = &started;
+  dispatch->gpu = this;
+  // With xnack on, a GPU pages in whatever the process has.
+  if (model_.target.xnack != target::Setting::on && !gets_locked_memory(*dispatch)) {
+    dispatch->launch.bounds = host_->memory.bounds(options_.number);
+  }
   install_fault_guard();
-  if (!options_.core_file.empty()) dispatch->dump_core = [this](Dispatch& faulted) { dump_core(faulted); };
-  dispatch->interrupts = &interrupts_;
-  dispatch->interrupts_seen = interrupts_.load();
-  dispatch->start_ns = now_ns();
+  if (!options_.core_file.empty()) dispatch->progress.dump_core = [this](Dispatch& faulted) { dump_core(faulted); };
+  dispatch->progress.interrupts = &interrupts_;
+  dispatch->progress.interrupts_seen = interrupts_.load();
+  dispatch->progress.start_ns = now_ns();
   if (options_.kernel_timeout.count() > 0) {
-    dispatch->deadline_ns = dispatch->start_ns + static_cast<uint64_t>(options_.kernel_timeout.count());
+    dispatch->progress.deadline_ns =
+        dispatch->progress.start_ns + static_cast<uint64_t>(options_.kernel_timeout.count());
   }
   if (watched_.dispatches || watched_.work_groups || watched_.barriers) {
     dispatch->observer = options_.observer;
     dispatch->observer->dispatch_begins(*dispatch);
   }
-  return dispatch;
 }
 
 /// Writes what the last wave of a faulted dispatch has left, and notes in the report where.
@@ -201,15 +226,15 @@ void VirtualGpu::dump_core(Dispatch& dispatch) {
     for (const auto& [base, code] : codes_)
       if (auto loaded = code.lock()) codes.push_back(std::move(loaded));
     std::vector<const aql::Queue*> queues = queues_;
-    if (dispatch.queue_address == queue_address()) queues.push_back(own_queue_);
+    if (dispatch.submission.queue_address == queue_address()) queues.push_back(own_queue_);
     written = write_core_file(
         {.model = model_, .memory = host_->memory, .codes = codes, .queues = queues, .dispatch = dispatch},
         options_.core_file);
   }
-  const std::lock_guard lock(dispatch.mutex);
-  dispatch.stopped.clear();
-  dispatch.fault->core_file = written ? *written : "not written: " + written.error().message;
-  if (dispatch.error) dispatch.error->message = dispatch.fault->to_string();
+  const std::lock_guard lock(dispatch.progress.mutex);
+  dispatch.progress.stopped.clear();
+  dispatch.progress.fault->core_file = written ? *written : "not written: " + written.error().message;
+  if (dispatch.progress.error) dispatch.progress.error->message = dispatch.progress.fault->to_string();
 }
 
 void VirtualGpu::report(const FaultReport& fault) const {
@@ -221,18 +246,43 @@ support::Result<KernelStatistics> VirtualGpu::run(const aql::KernelDispatchPacke
                                                   std::optional<FaultReport>* fault) {
   auto launched = launch(packet, queue_address(), own_dispatches_.fetch_add(1));
   if (!launched) return std::unexpected(launched.error());
-  const std::shared_ptr<Dispatch> dispatch = std::move(*launched);
+  return finish(*launched, fault);
+}
+
+support::Result<KernelStatistics> VirtualGpu::run(LaunchState launch, std::string_view name,
+                                                  std::optional<FaultReport>* fault) {
+  auto dispatch = std::make_shared<Dispatch>();
+  {
+    const std::unique_lock lock(mutex_);
+    std::shared_ptr<Kernel>& kernel = plain_kernels_[launch.entry];
+    if (!kernel) {
+      kernel = std::make_shared<Kernel>();
+      kernel->name = kernel->statistics.kernel = name;
+      kernel->object = kernel->entry = launch.entry;
+      kernel->code = launch.code;
+    }
+    dispatch->kernel = kernel;
+  }
+  dispatch->set_launch(std::move(launch));
+  dispatch->submission = {.queue_address = queue_address(), .dispatch_id = own_dispatches_.fetch_add(1)};
+  begin(*dispatch);
+  return finish(dispatch, fault);
+}
+
+support::Result<KernelStatistics> VirtualGpu::finish(const std::shared_ptr<Dispatch>& dispatch,
+                                                     std::optional<FaultReport>* fault) {
   host_->scheduler.finish(dispatch);
-  if (dispatch->fault) report(*dispatch->fault);
-  if (dispatch->fault && fault != nullptr) *fault = *dispatch->fault;
-  if (dispatch->error) return std::unexpected(*dispatch->error);
-  return KernelStatistics{.kernel = dispatch->kernel->name,
-                          .calls = 1,
-                          .work_groups = dispatch->work_group_count,
-                          .waves = dispatch->waves,
-                          .wave_instructions = dispatch->wave_instructions,
-                          .interpreted_instructions = dispatch->interpreted_instructions,
-                          .seconds = static_cast<double>(dispatch->end_ns - dispatch->start_ns) * 1e-9};
+  if (dispatch->progress.fault) report(*dispatch->progress.fault);
+  if (dispatch->progress.fault && fault != nullptr) *fault = *dispatch->progress.fault;
+  if (dispatch->progress.error) return std::unexpected(*dispatch->progress.error);
+  return KernelStatistics{
+      .kernel = dispatch->kernel->name,
+      .calls = 1,
+      .work_groups = dispatch->launch.work_group_count,
+      .waves = dispatch->progress.waves,
+      .wave_instructions = dispatch->progress.wave_instructions,
+      .interpreted_instructions = dispatch->progress.interpreted_instructions,
+      .seconds = static_cast<double>(dispatch->progress.end_ns - dispatch->progress.start_ns) * 1e-9};
 }
 
 support::Result<std::unique_ptr<Queue>> VirtualGpu::create_queue(QueueOptions options) {
@@ -261,13 +311,15 @@ std::vector<KernelStatistics> VirtualGpu::statistics() const {
   {
     const std::shared_lock lock(mutex_);
     by_name = unloaded_;
-    for (const auto& [object, kernel] : kernels_) {
-      const std::lock_guard kernel_lock(kernel->mutex);
-      if (kernel->statistics.calls == 0) continue;
-      KernelStatistics& sum = by_name[kernel->name];
-      sum.kernel = kernel->name;
-      add_to(sum, kernel->statistics);
-    }
+    const auto add = [&](Kernel& kernel) {
+      const std::lock_guard kernel_lock(kernel.mutex);
+      if (kernel.statistics.calls == 0) return;
+      KernelStatistics& sum = by_name[kernel.name];
+      sum.kernel = kernel.name;
+      add_to(sum, kernel.statistics);
+    };
+    for (const auto& [object, kernel] : kernels_) add(*kernel);
+    for (const auto& [entry, kernel] : plain_kernels_) add(*kernel);
   }
   std::vector<KernelStatistics> rows;
   rows.reserve(by_name.size());

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "machine/engine.h"
@@ -65,6 +66,9 @@ class Gpu {
   /// Runs one kernel to its end on the caller's time, without a queue of the caller's. `packet.kernel_object` and
   /// `kernarg_address` are guest addresses; its completion signal is not touched. If the kernel faults, `fault` is set.
   virtual support::Result<KernelStatistics> run(const aql::KernelDispatchPacket& packet,
+                                                std::optional<FaultReport>* fault = nullptr) = 0;
+  /// The same for a launch of any ABI (launch_state.h); `name` is the kernel's. Its code must be loaded on this GPU.
+  virtual support::Result<KernelStatistics> run(LaunchState launch, std::string_view name,
                                                 std::optional<FaultReport>* fault = nullptr) = 0;
   /// Of the amd_queue_t that kernels launched by run() see as theirs.
   virtual uint64_t queue_address() const = 0;

@@ -136,7 +136,7 @@ void FuzzGrid::reset(machine::Wave& w, unsigned number) {
   }
   w.sgprs = 102;
   w.wave_size = target_.wave_size;
-  w.mode = dispatch_.kernel->descriptor.mode;
+  w.mode = dispatch_.launch.mode;
   w.float_mode = machine::float_mode_of(w.mode, processor_);
   w.scratch = scratch(number);
   w.scratch_bytes_per_lane = scratch_bytes_per_lane;
@@ -209,7 +209,7 @@ void FuzzGrid::begin_group(unsigned waves, std::mt19937_64& random) {
 void FuzzGrid::place(const RandomCode& code) {
   const size_t bytes = size_ = code.words.size() * 4;
   if (bytes + 64 > code_bytes) throw std::length_error("the random code is too long");
-  dispatch_.kernel->descriptor.mode = code.mode;
+  dispatch_.launch.mode = code.mode;
   if (std::memcmp(code_.get(), code.words.data(), bytes) == 0) return;
   std::memset(code_.get(), 0, code_bytes);
   std::memcpy(code_.get(), code.words.data(), bytes);

@@ -557,8 +557,8 @@ TEST(Gfx12_5, WavesAskForRegisters) {
   machine::Dispatch dispatch;
   dispatch.kernel = std::make_shared<machine::Kernel>();
   dispatch.kernel->entry = runner.code_address();
-  dispatch.kernel->descriptor.dynamic_vgprs = true;
-  dispatch.kernel->descriptor.vgprs = 256;
+  dispatch.launch.has_dynamic_vgprs = true;
+  dispatch.launch.max_vgprs = 256;
   runner.group().dispatch = &dispatch;
   runner.wave().vgprs = 32;
   runner.engine().code_changed(0, ~uint64_t{0});  // as if no wave with more had come by

@@ -46,17 +46,17 @@ TEST_F(DispatchChecks, AGoodPacketRunsAndIsCounted) {
 
 TEST(DispatchProgress, WhatIsAheadIsAsWhatHasEnded) {
   Dispatch dispatch;
-  dispatch.work_group_count = dispatch.work_groups_left = 10;
-  dispatch.next_work_group = 3;
+  dispatch.launch.work_group_count = dispatch.progress.work_groups_left = 10;
+  dispatch.progress.next_work_group = 3;
   EXPECT_FALSE(instructions_ahead(dispatch).has_value()) << "nothing is known";
-  dispatch.wave_instructions = 200;
-  dispatch.work_groups_left = 8;
+  dispatch.progress.wave_instructions = 200;
+  dispatch.progress.work_groups_left = 8;
   EXPECT_EQ(instructions_ahead(dispatch), 700U);
-  dispatch.next_work_group = 13;  // two threads have tried to take the last
+  dispatch.progress.next_work_group = 13;  // two threads have tried to take the last
   EXPECT_EQ(instructions_ahead(dispatch), 0U);
-  dispatch.next_work_group = 1;
-  dispatch.work_group_count = uint64_t{1} << 62;
-  dispatch.work_groups_left = dispatch.work_group_count - 1;
+  dispatch.progress.next_work_group = 1;
+  dispatch.launch.work_group_count = uint64_t{1} << 62;
+  dispatch.progress.work_groups_left = dispatch.launch.work_group_count - 1;
   EXPECT_EQ(instructions_ahead(dispatch), UINT64_MAX) << "no less for being very much";
 }
 

@@ -36,7 +36,9 @@ class QueueTest : public testing::Test {
         "gfx90a",
         [body = std::move(body)](Wave& wave, uint64_t budget) {
           wave.instructions += budget;
-          return body(wave, wave.work_group->dispatch->packet.reserved2);
+          aql::KernelDispatchPacket packet;
+          std::memcpy(&packet, wave.work_group->dispatch->submission.packet.data(), sizeof packet);
+          return body(wave, packet.reserved2);
         },
         gpu_options);
     code =
@@ -118,8 +120,8 @@ TEST_F(QueueTest, TheQueueDescribesItself) {
 TEST_F(QueueTest, AKernelCompletesItsSignalAndFreesItsSlot) {
   std::atomic<uint64_t> queue_seen{0}, id_seen{0};
   start([&](Wave& wave, uint64_t) {
-    queue_seen = wave.work_group->dispatch->queue_address;
-    id_seen = wave.work_group->dispatch->dispatch_id;
+    queue_seen = wave.work_group->dispatch->submission.queue_address;
+    id_seen = wave.work_group->dispatch->submission.dispatch_id;
     return WaveState::ended;
   });
   aql::Signal done{};

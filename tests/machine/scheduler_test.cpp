@@ -481,7 +481,7 @@ TEST_P(SchedulerTest, AllWorkGroupsOfACooperativeLaunchMeet) {
 TEST_P(SchedulerTest, DispatchesOfTwoThreadsMayWaitForEachOther) {
   std::atomic<unsigned> turn{0};
   start([&](Wave& wave, uint64_t budget) {
-    const unsigned me = wave.work_group->dispatch->packet.grid_size_x == 64 ? 0 : 1;
+    const unsigned me = wave.work_group->dispatch->launch.grid_size[0] == 64 ? 0 : 1;
     wave.instructions += budget;
     if (turn % 2 != me) return WaveState::ready;
     return ++turn >= 19 + me ? WaveState::ended : WaveState::ready;

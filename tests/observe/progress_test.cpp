@@ -20,7 +20,7 @@ TEST(Progress, ALineOnceInSomeSeconds) {
   machine::Dispatch dispatch;
   dispatch.kernel = std::make_shared<machine::Kernel>();
   dispatch.kernel->name = "slow";
-  dispatch.work_group_count = 100;
+  dispatch.launch.work_group_count = 100;
   machine::WorkGroup group;
   group.dispatch = &dispatch;
   progress.dispatch_begins(dispatch);

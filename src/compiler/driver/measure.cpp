@@ -17,7 +17,7 @@
 #include "compiler/driver/compile.h"
 #include "machine/loader.h"
 #include "machine/memory/memory.h"
-#include "machine/wave/dispatch.h"
+#include "machine/wave/hsa_launch.h"
 #include "object/bundle.h"
 #include "support/mapped_file.h"
 

@@ -163,7 +163,7 @@ Translations::PendingTranslation* Translations::covering(const Wave& wave, uint6
     return stretch != nullptr && stretch->mode == mode;
   };
   if (const machine::Kernel* kernel = kernel_of(wave)) {
-    const CodeMode at_entry{.floats = machine::float_mode_of(kernel->descriptor.mode, wave.float_mode)};
+    const CodeMode at_entry{.floats = machine::float_mode_of(dispatch_of(wave)->launch.mode, wave.float_mode)};
     PendingTranslation& asked = pending_for(kernel->entry, at_entry, wave);
     if (is_known(asked)) return &asked;
   }
@@ -222,7 +222,7 @@ void Translations::add_hotness(PendingTranslation& asked, const Wave& wave, uint
   }
   if (const machine::Kernel* kernel = kernel_of(wave); kernel != nullptr && kernel->entry == asked.root) {
     const machine::Dispatch& dispatch = *dispatch_of(wave);
-    const std::pair number{dispatch.queue_address, dispatch.dispatch_id};
+    const std::pair number{dispatch.submission.queue_address, dispatch.submission.dispatch_id};
     if (asked.last_dispatch && asked.last_dispatch != number) asked.earlier_hotness = asked.hotness - hotness;
     asked.last_dispatch = number;
     interpreted.earlier = asked.earlier_hotness;

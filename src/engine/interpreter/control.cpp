@@ -229,14 +229,14 @@ void barrier_leave(Wave& wave, const MicroOp&, Run& run) {
 /// whether it does (RDNA4 ISA guide). What is in those that it keeps stays there.
 bool alloc_vgprs(Wave& wave, const MicroOp& op, Run&) {
   const machine::Dispatch* dispatch = wave.work_group->dispatch;
-  if (dispatch == nullptr || dispatch->kernel == nullptr || !dispatch->kernel->descriptor.dynamic_vgprs) {
+  if (dispatch == nullptr || dispatch->kernel == nullptr || !dispatch->launch.has_dynamic_vgprs) {
     fault(wave, op.origin->pc, machine::Fault::Kind::illegal_instruction,
           "s_alloc_vgpr: the kernel was not compiled for dynamic VGPRs (ENABLE_DYNAMIC_VGPR of its descriptor)");
     return false;
   }
   constexpr uint32_t block = machine::dynamic_vgpr_block;
   const uint32_t asked = scalar_value(wave, op.origin->instruction.src(0)) & 0x1FF;
-  wave.scc = asked <= dispatch->kernel->descriptor.vgprs;
+  wave.scc = asked <= dispatch->launch.max_vgprs;
   if (wave.scc) wave.vgprs = static_cast<uint16_t>(std::max((asked + block - 1) / block * block, block));
   return true;
 }

@@ -28,8 +28,8 @@ inline PrivateAddress lane_scratch(const machine::Wave& wave, uint64_t address) 
   const auto own = reinterpret_cast<uint64_t>(wave.scratch);
   uint64_t wave_scratch = own, offset = unswizzled - own;
   const machine::Dispatch* dispatch = wave.work_group != nullptr ? wave.work_group->dispatch : nullptr;
-  if (offset >= wave.scratch_bytes_per_lane && dispatch != nullptr && dispatch->scratch_bytes_per_wave != 0) {
-    const uint64_t bytes = dispatch->scratch_bytes_per_wave, first = own - wave.index * bytes;
+  if (offset >= wave.scratch_bytes_per_lane && dispatch != nullptr && dispatch->launch.scratch_bytes_per_wave != 0) {
+    const uint64_t bytes = dispatch->launch.scratch_bytes_per_wave, first = own - wave.index * bytes;
     const uint64_t from_first = unswizzled - first;
     if (from_first < bytes * wave.work_group->waves.size()) {
       wave_scratch = first + from_first / bytes * bytes;

@@ -275,7 +275,7 @@ void PacketProcessor::rest(Step step) {
     return stopping_.load(std::memory_order_relaxed) || cancelling_.load(std::memory_order_relaxed) ||
            ended_count_.load(std::memory_order_acquire) != 0 ||
            std::ranges::any_of(in_flight_, [](const auto& dispatch) {
-             return dispatch->preemption_count.load(std::memory_order_relaxed) != 0;
+             return dispatch->progress.preemption_count.load(std::memory_order_relaxed) != 0;
            });
   };
   if (step == Step::blocked) {
@@ -345,7 +345,7 @@ PacketProcessor::Step PacketProcessor::dispatch_kernel(const uint8_t* packet) {
     return fail_packet(launched.error(), copy.completion_signal, fault_of(copy, launched.error().kind));
   }
   std::shared_ptr<Dispatch> dispatch = std::move(*launched);
-  dispatch->on_done = [this](Dispatch& done) { on_dispatch_done(done); };
+  dispatch->progress.on_done = [this](Dispatch& done) { on_dispatch_done(done); };
   if (has_compute_units_.load(std::memory_order_acquire)) {
     const std::lock_guard lock(mutex_);
     dispatch->compute_units = compute_units_;
@@ -496,10 +496,11 @@ void PacketProcessor::retire() {
 /// On whichever thread ended the dispatch: completes its signal, and leaves word for the queue's thread.
 void PacketProcessor::on_dispatch_done(Dispatch& dispatch) {
   {
-    const std::lock_guard lock(dispatch.mutex);  // report() may be cancelling it
-    if (!dispatch.error) {
-      const auto completed = complete(dispatch.packet.completion_signal, dispatch.start_ns, dispatch.end_ns);
-      if (!completed) dispatch.error = completed.error();
+    const std::lock_guard lock(dispatch.progress.mutex);  // report() may be cancelling it
+    if (!dispatch.progress.error) {
+      const auto completed =
+          complete(dispatch.submission.completion_signal, dispatch.progress.start_ns, dispatch.progress.end_ns);
+      if (!completed) dispatch.progress.error = completed.error();
     }
   }
   // Under the mutex to the last: the queue may be gone as soon as its thread has seen that the dispatch ended.
@@ -525,12 +526,12 @@ void PacketProcessor::reap() {
     ended_count_.store(0, std::memory_order_relaxed);
   }
   for (const auto& dispatch : std::span(ended).first(count)) {
-    if (!dispatch->error || !active()) continue;
-    report({.kind = dispatch->error->kind,
-            .message = dispatch->error->message,
-            .packet_id = dispatch->dispatch_id,
-            .completion_signal = dispatch->packet.completion_signal,
-            .fault = dispatch->fault});
+    if (!dispatch->progress.error || !active()) continue;
+    report({.kind = dispatch->progress.error->kind,
+            .message = dispatch->progress.error->message,
+            .packet_id = dispatch->submission.dispatch_id,
+            .completion_signal = dispatch->submission.completion_signal,
+            .fault = dispatch->progress.fault});
   }
 }
 

@@ -277,7 +277,7 @@ class Core {
                          .bytes = allocation.size,
                          .content = nullptr,
                          .executable = is_code(allocation.address)});
-    for (const StoppedWorkGroup& group : contents_.dispatch.stopped)
+    for (const StoppedWorkGroup& group : contents_.dispatch.progress.stopped)
       if (!group.scratch.empty())
         pieces_.push_back({group.scratch_address, group.scratch.size(), group.scratch.data()});
     pieces_.push_back(block_.piece());
@@ -288,7 +288,7 @@ class Core {
  private:
   std::vector<object::SavedWave> all_waves() const {
     std::vector<object::SavedWave> waves;
-    for (const StoppedWorkGroup& group : contents_.dispatch.stopped)
+    for (const StoppedWorkGroup& group : contents_.dispatch.progress.stopped)
       waves.insert(waves.end(), group.waves.begin(), group.waves.end());
     return waves;
   }
@@ -301,14 +301,15 @@ class Core {
     return areas;
   }
   uint64_t room() const {
-    uint64_t bytes = Block::room_for(sizeof(DebuggerList)) + Block::room_for(sizeof contents_.dispatch.packet);
+    uint64_t bytes =
+        Block::room_for(sizeof(DebuggerList)) + Block::room_for(sizeof contents_.dispatch.submission.packet);
     for (const auto& code : contents_.codes)
       bytes += Block::room_for(sizeof(DebuggerEntry)) + Block::room_for(uri_of(*code).size() + 1);
     for (const auto& area : areas_) bytes += Block::room_for(area.size());
     return bytes;
   }
   bool is_dispatchs(const aql::Queue* queue) const {
-    return reinterpret_cast<uint64_t>(queue) == contents_.dispatch.queue_address;
+    return reinterpret_cast<uint64_t>(queue) == contents_.dispatch.submission.queue_address;
   }
   bool is_code(uint64_t address) const {
     return std::ranges::any_of(contents_.codes, [&](const auto& code) { return code->base() == address; });
@@ -351,7 +352,8 @@ class Core {
       if (faulted) keep_packet(copy);
       const auto address = reinterpret_cast<uint64_t>(queue);
       pieces_.push_back({address, sizeof copy, reinterpret_cast<const uint8_t*>(&copy)});
-      const uint64_t exceptions = object::kfd_exception_mask(exception_of(contents_.dispatch.fault->fault.kind));
+      const uint64_t exceptions =
+          object::kfd_exception_mask(exception_of(contents_.dispatch.progress.fault->fault.kind));
       state_.queues.push_back({.exception_status = faulted ? exceptions : 0,
                                .ring_base_address = copy.base_address,
                                .write_pointer_address = address + offsetof(aql::Queue, write_dispatch_id),
@@ -371,13 +373,14 @@ class Core {
   void keep_packet(aql::Queue& queue) {
     const Dispatch& dispatch = contents_.dispatch;
     if (queue.base_address == 0) {
-      queue.base_address = block_.add(&dispatch.packet, sizeof dispatch.packet);
+      queue.base_address = block_.add(&dispatch.submission.packet, sizeof dispatch.submission.packet);
       queue.size = 1;
     } else {
-      packet_place_ = queue.base_address + dispatch.dispatch_id % queue.size * sizeof dispatch.packet;
+      packet_place_ =
+          queue.base_address + dispatch.submission.dispatch_id % queue.size * sizeof dispatch.submission.packet;
     }
-    queue.read_dispatch_id = dispatch.dispatch_id;
-    queue.write_dispatch_id = std::max(queue.write_dispatch_id, dispatch.dispatch_id + 1);
+    queue.read_dispatch_id = dispatch.submission.dispatch_id;
+    queue.write_dispatch_id = std::max(queue.write_dispatch_id, dispatch.submission.dispatch_id + 1);
   }
 
   Result<std::string> write_file(const std::string& path) {
@@ -404,7 +407,7 @@ class Core {
           segment_of(PT_LOAD, PF_R | PF_W | (piece.executable ? PF_X : 0u), offset, piece.address, piece.bytes, page));
       if (auto ok = write_piece(file, offset, piece, pages); !ok) return std::unexpected(ok.error());
       if (packet_place_ != 0 && packet_place_ - piece.address < piece.bytes) {
-        const auto& packet = contents_.dispatch.packet;
+        const auto& packet = contents_.dispatch.submission.packet;
         if (auto ok = file.write(offset + packet_place_ - piece.address, &packet, sizeof packet); !ok)
           return std::unexpected(ok.error());
       }
@@ -463,9 +466,9 @@ object::SavedWave save(const Wave& wave, const target::Processor& processor) {
                            .work_group = {group.id[0], group.id[1], group.id[2]},
                            .wave = wave.index,
                            .packet = 0};
-  if (const aql::Queue* queue = reinterpret_cast<const aql::Queue*>(group.dispatch->queue_address);
+  if (const aql::Queue* queue = reinterpret_cast<const aql::Queue*>(group.dispatch->submission.queue_address);
       queue->base_address != 0)
-    state.packet = static_cast<uint32_t>(group.dispatch->dispatch_id % queue->size);
+    state.packet = static_cast<uint32_t>(group.dispatch->submission.dispatch_id % queue->size);
   if (wave.fault && wave.fault->kind != Fault::Kind::timeout) {
     constexpr uint32_t abort_trap = 2;
     state.pc = wave.fault->pc;
@@ -501,9 +504,9 @@ StoppedWorkGroup save(const WorkGroup& group) {
   if (group.lds != nullptr) first.lds.assign(group.lds, group.lds + group.lds_bytes);
   const Wave& wave = group.waves.front();
   if (wave.scratch != nullptr) {
-    const uint8_t* const scratch = wave.scratch - size_t{wave.index} * dispatch.scratch_bytes_per_wave;
+    const uint8_t* const scratch = wave.scratch - size_t{wave.index} * dispatch.launch.scratch_bytes_per_wave;
     stopped.scratch_address = reinterpret_cast<uint64_t>(scratch);
-    stopped.scratch.assign(scratch, scratch + size_t{dispatch.scratch_bytes_per_wave} * group.waves.size());
+    stopped.scratch.assign(scratch, scratch + size_t{dispatch.launch.scratch_bytes_per_wave} * group.waves.size());
   }
   return stopped;
 }

@@ -135,8 +135,8 @@ std::string neighbourhood(uint64_t address, const Wave& wave, Gpu& gpu) {
   if (!is_canonical(address)) return "no possible address: its upper bits are not all alike";
   if (wave.scratch != nullptr) {
     const uint64_t start =
-        reinterpret_cast<uint64_t>(wave.scratch) - uint64_t{wave.index} * dispatch.scratch_bytes_per_wave;
-    const uint64_t size = uint64_t{dispatch.scratch_bytes_per_wave} * wave.work_group->waves.size();
+        reinterpret_cast<uint64_t>(wave.scratch) - uint64_t{wave.index} * dispatch.launch.scratch_bytes_per_wave;
+    const uint64_t size = uint64_t{dispatch.launch.scratch_bytes_per_wave} * wave.work_group->waves.size();
     constexpr uint64_t near = 1u << 20;
     if (address - start >= size && address - start < size + near) {
       return fmt::format("{} bytes past the work-group's scratch memory", address - start - size);

@@ -71,9 +71,9 @@ struct ScheduledDispatch {
 /// Begins the next work-group of the dispatch; false when there is none, or it cannot begin.
 bool Scheduler::begin_scheduled(const std::shared_ptr<Dispatch>& begun, ScheduledDispatch& scheduled) {
   Dispatch& dispatch = *begun;
-  const uint64_t limit = std::min<uint64_t>(scheduled.max_resident, dispatch.max_resident);
-  if (scheduled.resident.size() >= limit || dispatch.cancelled.load()) return false;
-  if (dispatch.next_work_group.load() >= dispatch.work_group_count) return false;
+  const uint64_t limit = std::min<uint64_t>(scheduled.max_resident, dispatch.launch.max_resident);
+  if (scheduled.resident.size() >= limit || dispatch.progress.cancelled.load()) return false;
+  if (dispatch.progress.next_work_group.load() >= dispatch.launch.work_group_count) return false;
   TimeSlice slice{
       .dispatch = begun, .more_to_begin = nothing_to_begin_, .start = 0, .end = 0, .offer_at = UINT64_MAX, .now = 0};
   slice.resident = take_storage();
@@ -82,8 +82,8 @@ bool Scheduler::begin_scheduled(const std::shared_ptr<Dispatch>& begun, Schedule
     cancel(dispatch, prepared.error());
     return false;
   }
-  slice.taken = dispatch.next_work_group.fetch_add(1);
-  if (slice.taken >= dispatch.work_group_count) {  // cancelled meanwhile
+  slice.taken = dispatch.progress.next_work_group.fetch_add(1);
+  if (slice.taken >= dispatch.launch.work_group_count) {  // cancelled meanwhile
     slice.taken = 0;
     give_back(std::move(slice.resident));
     return false;
@@ -100,7 +100,7 @@ bool Scheduler::work_by_schedule(const std::shared_ptr<Dispatch>& dispatch) {
   Dispatch& d = *dispatch;
   // Dispatches of several queues take turns; their order is that in which their threads come.
   const std::lock_guard turn(schedule_mutex_);
-  if (d.done.load()) return false;
+  if (d.progress.done.load()) return false;
   std::shared_ptr<ScheduledDispatch>& known = scheduled_[&d];
   if (known == nullptr) known = std::make_shared<ScheduledDispatch>(schedule_, dispatches_begun_++);
   const std::shared_ptr<ScheduledDispatch> kept = known;
@@ -139,7 +139,7 @@ bool Scheduler::work_by_schedule(const std::shared_ptr<Dispatch>& dispatch) {
     if (scheduled.kind == Schedule::Kind::fair) scheduled.next = index;  // the next one moves up
     scheduled.resident.erase(scheduled.resident.begin() + static_cast<std::ptrdiff_t>(index));
     give_back(std::move(slice.resident));
-    const bool is_last = scheduled.resident.empty() && d.next_work_group.load() >= d.work_group_count;
+    const bool is_last = scheduled.resident.empty() && d.progress.next_work_group.load() >= d.launch.work_group_count;
     if (is_last) scheduled_.erase(&d);  // before the dispatch may be gone
     count_ended(d, slice);
     if (is_last) return true;

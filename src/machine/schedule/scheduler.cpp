@@ -86,7 +86,7 @@ bool Scheduler::work_on(const std::shared_ptr<Dispatch>& dispatch, const std::fu
                   .end = start + slice_ns,
                   .offer_at = start + offer_after_ns,
                   .now = start,
-                  .group_ns = d.kernel->wave_ns.load(std::memory_order_relaxed) * waves_needed(d)};
+                  .group_ns = d.kernel->wave_ns.load(std::memory_order_relaxed) * waves_needed(d.launch)};
   bool any = false;
   try {
     work_until_slice_ends(slice, any);
@@ -94,8 +94,8 @@ bool Scheduler::work_on(const std::shared_ptr<Dispatch>& dispatch, const std::fu
     run_out_of_memory(slice);
     release_claimed(slice);
   }
-  if (!slice.saw_waiting && d.suspects_blocked.load(std::memory_order_relaxed))
-    d.suspects_blocked.store(false, std::memory_order_relaxed);
+  if (!slice.saw_waiting && d.progress.suspects_blocked.load(std::memory_order_relaxed))
+    d.progress.suspects_blocked.store(false, std::memory_order_relaxed);
   if (slice.resident) give_back(std::move(slice.resident));
   count_ended(d, slice);
   return any;
@@ -120,7 +120,7 @@ void Scheduler::work_until_slice_ends(TimeSlice& slice, bool& any) {
     waiting_in_a_row = outcome == Outcome::slice_over ? 0 : waiting_in_a_row + 1;
     preempted(slice, outcome);
     slice.is_half_way = false;
-    if (waiting_in_a_row > d.preemption_count.load(std::memory_order_relaxed)) {
+    if (waiting_in_a_row > d.progress.preemption_count.load(std::memory_order_relaxed)) {
       // Everybody waits: perhaps for a host thread that has no processor.
       if (slice.now - progressed_at < wait_awake_ns) {
         sched_yield();
@@ -136,7 +136,7 @@ void Scheduler::work_until_slice_ends(TimeSlice& slice, bool& any) {
 
 void Scheduler::finish(const std::shared_ptr<Dispatch>& dispatch) {
   Dispatch& d = *dispatch;
-  const auto done = [&] { return d.done.load(std::memory_order_acquire); };
+  const auto done = [&] { return d.progress.done.load(std::memory_order_acquire); };
   while (!done()) {
     if (work_on(dispatch)) continue;
     dispatch_done_.wait_until(UINT64_MAX, spin_for_done_ns, [&] { return done() || d.has_work(); });
@@ -167,18 +167,19 @@ void Scheduler::forget(const Gpu& gpu) {
 /// Whether a dispatch that nobody has begun will take long enough for other threads to help, as far as is known from
 /// the kernel's last one.
 bool Scheduler::takes_long(const Dispatch& dispatch) const {
-  if (workers_.empty() || dispatch.work_group_count == 1 || dispatch.offered.load(std::memory_order_relaxed)) {
+  if (workers_.empty() || dispatch.launch.work_group_count == 1 ||
+      dispatch.progress.offered.load(std::memory_order_relaxed)) {
     return false;
   }
   const uint64_t wave_ns = dispatch.kernel->wave_ns.load(std::memory_order_relaxed);
-  const uint64_t waves = dispatch.work_group_count * waves_needed(dispatch);
+  const uint64_t waves = dispatch.launch.work_group_count * waves_needed(dispatch.launch);
   return wave_ns != 0 && waves > offer_after_ns / wave_ns;
 }
 
 void Scheduler::offer(const std::shared_ptr<Dispatch>& dispatch) {
-  if (workers_.empty() || dispatch->offered.load(std::memory_order_relaxed)) return;
+  if (workers_.empty() || dispatch->progress.offered.load(std::memory_order_relaxed)) return;
   const std::lock_guard lock(mutex_);
-  if (dispatch->offered.exchange(true)) return;
+  if (dispatch->progress.offered.exchange(true)) return;
   offered_.push_back(dispatch);
   work_news_.fetch_add(1, std::memory_order_relaxed);
   wake_workers(woken_at_once);
@@ -226,27 +227,27 @@ std::shared_ptr<Dispatch> Scheduler::next_offered(Worker& self) {
 
 /// Takes the next work-group in the round of those that were set aside, if any was.
 std::unique_ptr<ResidentGroup> Scheduler::resume(Dispatch& dispatch) {
-  if (dispatch.preempted.empty()) return nullptr;
-  auto next = dispatch.preempted.upper_bound(dispatch.last_resumed);
-  if (next == dispatch.preempted.end()) next = dispatch.preempted.begin();
-  dispatch.last_resumed = next->first;
+  if (dispatch.progress.preempted.empty()) return nullptr;
+  auto next = dispatch.progress.preempted.upper_bound(dispatch.progress.last_resumed);
+  if (next == dispatch.progress.preempted.end()) next = dispatch.progress.preempted.begin();
+  dispatch.progress.last_resumed = next->first;
   std::unique_ptr<ResidentGroup> group = std::move(next->second);
-  dispatch.preempted.erase(next);
-  dispatch.preemption_count.store(dispatch.preempted.size(), std::memory_order_relaxed);
+  dispatch.progress.preempted.erase(next);
+  dispatch.progress.preemption_count.store(dispatch.progress.preempted.size(), std::memory_order_relaxed);
   return group;
 }
 
 /// Gives the slice a work-group to run: one that was set aside, or a new one. False when there is none.
 bool Scheduler::next_group(TimeSlice& slice) {
   Dispatch& dispatch = *slice.dispatch;
-  if (dispatch.preemption_count.load(std::memory_order_relaxed) != 0) {
-    const std::lock_guard lock(dispatch.mutex);
+  if (dispatch.progress.preemption_count.load(std::memory_order_relaxed) != 0) {
+    const std::lock_guard lock(dispatch.progress.mutex);
     if (slice.resident != nullptr) {  // the one before has ended: perhaps what the first ones wait for
-      dispatch.last_resumed = UINT64_MAX;
-      dispatch.fruitless_rounds = 0;
+      dispatch.progress.last_resumed = UINT64_MAX;
+      dispatch.progress.fruitless_rounds = 0;
     }
-    const bool may_begin =
-        dispatch.launch_credit != 0 && dispatch.preempted.size() < dispatch.max_resident && dispatch.has_unbegun();
+    const bool may_begin = dispatch.progress.launch_credit != 0 &&
+                           dispatch.progress.preempted.size() < dispatch.launch.max_resident && dispatch.has_unbegun();
     if (!may_begin) {
       if (auto group = resume(dispatch)) {
         if (slice.resident) give_back(std::move(slice.resident));
@@ -257,7 +258,7 @@ bool Scheduler::next_group(TimeSlice& slice) {
         return true;
       }
     } else {
-      --dispatch.launch_credit;
+      --dispatch.progress.launch_credit;
     }
   }
   if (!take(slice)) return false;
@@ -278,7 +279,7 @@ uint64_t Scheduler::batch_size(TimeSlice& slice, uint64_t untaken) const {
   const Dispatch& dispatch = *slice.dispatch;
   const uint64_t share = untaken / (uint64_t{2} * threads_);
   // Where some wait, new ones begin one by one.
-  if (share <= 1 || dispatch.preemption_count.load(std::memory_order_relaxed) != 0) return 1;
+  if (share <= 1 || dispatch.progress.preemption_count.load(std::memory_order_relaxed) != 0) return 1;
   const uint64_t batch_ns =
       dispatch.kernel->waits.load(std::memory_order_relaxed) ? waiting_batch_ns : largest_batch_ns;
   if (slice.group_ns != 0) {
@@ -296,29 +297,30 @@ uint64_t Scheduler::batch_size(TimeSlice& slice, uint64_t untaken) const {
 bool Scheduler::take(TimeSlice& slice) {
   if (slice.taken != slice.taken_end) return true;
   Dispatch& dispatch = *slice.dispatch;
-  const uint64_t next = std::min(dispatch.next_work_group.load(std::memory_order_relaxed), dispatch.work_group_count);
-  if (dispatch.given_back_count.load(std::memory_order_relaxed) != 0) {
-    const std::lock_guard lock(dispatch.mutex);
-    if (!dispatch.given_back.empty()) {
-      uint64_t untaken = dispatch.work_group_count - next;
-      for (const auto& [begin, end] : dispatch.given_back) untaken += end - begin;
+  const uint64_t next =
+      std::min(dispatch.progress.next_work_group.load(std::memory_order_relaxed), dispatch.launch.work_group_count);
+  if (dispatch.progress.given_back_count.load(std::memory_order_relaxed) != 0) {
+    const std::lock_guard lock(dispatch.progress.mutex);
+    if (!dispatch.progress.given_back.empty()) {
+      uint64_t untaken = dispatch.launch.work_group_count - next;
+      for (const auto& [begin, end] : dispatch.progress.given_back) untaken += end - begin;
       slice.batch = batch_size(slice, untaken);
-      const auto first = std::ranges::min_element(dispatch.given_back);
+      const auto first = std::ranges::min_element(dispatch.progress.given_back);
       slice.taken = first->first;
       slice.taken_end = std::min(first->first + slice.batch, first->second);
       if (slice.taken_end != first->second) {
         first->first = slice.taken_end;
       } else {
-        dispatch.given_back.erase(first);
+        dispatch.progress.given_back.erase(first);
       }
-      dispatch.given_back_count.store(dispatch.given_back.size(), std::memory_order_relaxed);
+      dispatch.progress.given_back_count.store(dispatch.progress.given_back.size(), std::memory_order_relaxed);
       return true;
     }
   }
-  if (next == dispatch.work_group_count) return false;
-  slice.batch = batch_size(slice, dispatch.work_group_count - next);
-  slice.taken = dispatch.next_work_group.fetch_add(slice.batch, std::memory_order_relaxed);
-  slice.taken_end = std::min(slice.taken + slice.batch, dispatch.work_group_count);
+  if (next == dispatch.launch.work_group_count) return false;
+  slice.batch = batch_size(slice, dispatch.launch.work_group_count - next);
+  slice.taken = dispatch.progress.next_work_group.fetch_add(slice.batch, std::memory_order_relaxed);
+  slice.taken_end = std::min(slice.taken + slice.batch, dispatch.launch.work_group_count);
   if (slice.taken < slice.taken_end) return true;
   slice.taken = slice.taken_end;
   return false;
@@ -328,58 +330,58 @@ bool Scheduler::take(TimeSlice& slice) {
 void Scheduler::release_claimed(TimeSlice& slice) {
   if (slice.taken == slice.taken_end) return;
   Dispatch& dispatch = *slice.dispatch;
-  const std::lock_guard lock(dispatch.mutex);
-  if (dispatch.error) {  // it is being cancelled, and nobody begins them any more
+  const std::lock_guard lock(dispatch.progress.mutex);
+  if (dispatch.progress.error) {  // it is being cancelled, and nobody begins them any more
     slice.ended += slice.taken_end - slice.taken;
   } else {
-    dispatch.given_back.emplace_back(slice.taken, slice.taken_end);
-    dispatch.given_back_count.store(dispatch.given_back.size(), std::memory_order_relaxed);
+    dispatch.progress.given_back.emplace_back(slice.taken, slice.taken_end);
+    dispatch.progress.given_back_count.store(dispatch.progress.given_back.size(), std::memory_order_relaxed);
   }
   slice.taken = slice.taken_end;
 }
 
 void Scheduler::cancel(Dispatch& dispatch, support::Error error, std::optional<FaultReport> fault) {
   {
-    const std::lock_guard lock(dispatch.mutex);
-    if (!dispatch.error) {
-      dispatch.error = std::move(error);
-      dispatch.fault = std::move(fault);
+    const std::lock_guard lock(dispatch.progress.mutex);
+    if (!dispatch.progress.error) {
+      dispatch.progress.error = std::move(error);
+      dispatch.progress.fault = std::move(fault);
     }
   }
-  if (dispatch.cancelled.exchange(true)) return;
+  if (dispatch.progress.cancelled.exchange(true)) return;
   // Nobody begins those that have not begun, so they are ended here.
-  const uint64_t taken =
-      std::min(dispatch.next_work_group.exchange(dispatch.work_group_count), dispatch.work_group_count);
-  uint64_t unbegun = dispatch.work_group_count - taken;
+  const uint64_t taken = std::min(dispatch.progress.next_work_group.exchange(dispatch.launch.work_group_count),
+                                  dispatch.launch.work_group_count);
+  uint64_t unbegun = dispatch.launch.work_group_count - taken;
   {
-    const std::lock_guard lock(dispatch.mutex);
-    for (const auto& [begin, end] : dispatch.given_back) unbegun += end - begin;
-    dispatch.given_back.clear();
-    dispatch.given_back_count.store(0, std::memory_order_relaxed);
+    const std::lock_guard lock(dispatch.progress.mutex);
+    for (const auto& [begin, end] : dispatch.progress.given_back) unbegun += end - begin;
+    dispatch.progress.given_back.clear();
+    dispatch.progress.given_back_count.store(0, std::memory_order_relaxed);
   }
-  if (unbegun != 0 && dispatch.work_groups_left.fetch_sub(unbegun) == unbegun) complete(dispatch);
+  if (unbegun != 0 && dispatch.progress.work_groups_left.fetch_sub(unbegun) == unbegun) complete(dispatch);
 }
 
 /// Sets the slice's work-group aside, and sees whether new ones may begin.
 void Scheduler::preempted(TimeSlice& slice, Outcome why) {
   Dispatch& dispatch = *slice.dispatch;
   {
-    const std::lock_guard lock(dispatch.mutex);
+    const std::lock_guard lock(dispatch.progress.mutex);
     const uint64_t index = slice.resident->index;
-    dispatch.preempted.emplace(index, std::move(slice.resident));
-    const size_t waiting = dispatch.preempted.size();
-    dispatch.preemption_count.store(waiting, std::memory_order_relaxed);
-    if (why == Outcome::waiting) ++dispatch.launch_credit;
-    if (slice.has_progressed) dispatch.fruitless_rounds = 0;
+    dispatch.progress.preempted.emplace(index, std::move(slice.resident));
+    const size_t waiting = dispatch.progress.preempted.size();
+    dispatch.progress.preemption_count.store(waiting, std::memory_order_relaxed);
+    if (why == Outcome::waiting) ++dispatch.progress.launch_credit;
+    if (slice.has_progressed) dispatch.progress.fruitless_rounds = 0;
     // A full round in which none has ended: those that wait may do so for one that has not begun.
-    if (slice.is_resumed && ++dispatch.fruitless_rounds >= waiting) {
+    if (slice.is_resumed && ++dispatch.progress.fruitless_rounds >= waiting) {
       const bool all_wait = why != Outcome::slice_over && waiting < trusted_waiters;
-      dispatch.launch_credit = std::max<uint64_t>(dispatch.launch_credit, all_wait ? waiting : 1);
-      dispatch.fruitless_rounds = 0;
+      dispatch.progress.launch_credit = std::max<uint64_t>(dispatch.progress.launch_credit, all_wait ? waiting : 1);
+      dispatch.progress.fruitless_rounds = 0;
     }
     if (why != Outcome::slice_over) dispatch.kernel->waits.store(true, std::memory_order_relaxed);
   }
-  if (!dispatch.offered.load(std::memory_order_relaxed)) return;
+  if (!dispatch.progress.offered.load(std::memory_order_relaxed)) return;
   const std::lock_guard lock(mutex_);
   work_news_.fetch_add(1, std::memory_order_relaxed);
   wake_workers(1);
@@ -387,40 +389,42 @@ void Scheduler::preempted(TimeSlice& slice, Outcome why) {
 
 void Scheduler::count_ended(Dispatch& dispatch, TimeSlice& slice) {
   if (slice.ended == 0) return;
-  dispatch.waves.fetch_add(slice.waves, std::memory_order_relaxed);
-  dispatch.wave_instructions.fetch_add(slice.instructions.all, std::memory_order_relaxed);
-  dispatch.interpreted_instructions.fetch_add(slice.instructions.interpreted, std::memory_order_relaxed);
-  if (dispatch.work_groups_left.fetch_sub(slice.ended, std::memory_order_acq_rel) == slice.ended) complete(dispatch);
+  dispatch.progress.waves.fetch_add(slice.waves, std::memory_order_relaxed);
+  dispatch.progress.wave_instructions.fetch_add(slice.instructions.all, std::memory_order_relaxed);
+  dispatch.progress.interpreted_instructions.fetch_add(slice.instructions.interpreted, std::memory_order_relaxed);
+  if (dispatch.progress.work_groups_left.fetch_sub(slice.ended, std::memory_order_acq_rel) == slice.ended)
+    complete(dispatch);
 }
 
 void Scheduler::complete(Dispatch& dispatch) {
-  dispatch.end_ns = now_ns();
+  dispatch.progress.end_ns = now_ns();
   {
     KernelStatistics one;  // without the kernel's name: this may not run out of memory
     one.calls = 1;
-    one.work_groups = dispatch.work_group_count;
-    one.waves = dispatch.waves.load(std::memory_order_relaxed);
-    one.wave_instructions = dispatch.wave_instructions.load(std::memory_order_relaxed);
-    one.interpreted_instructions = dispatch.interpreted_instructions.load(std::memory_order_relaxed);
-    one.seconds = static_cast<double>(dispatch.end_ns - dispatch.start_ns) * 1e-9;
+    one.work_groups = dispatch.launch.work_group_count;
+    one.waves = dispatch.progress.waves.load(std::memory_order_relaxed);
+    one.wave_instructions = dispatch.progress.wave_instructions.load(std::memory_order_relaxed);
+    one.interpreted_instructions = dispatch.progress.interpreted_instructions.load(std::memory_order_relaxed);
+    one.seconds = static_cast<double>(dispatch.progress.end_ns - dispatch.progress.start_ns) * 1e-9;
     if (ProcessRecord* const record = ProcessRecord::current())
       record->add_dispatch(*dispatch.gpu, dispatch.kernel->name, one);
     const std::lock_guard lock(dispatch.kernel->mutex);
     add_to(dispatch.kernel->statistics, one);
   }
-  if (const uint64_t waves = dispatch.waves.load(std::memory_order_relaxed); waves != 0) {
-    const uint64_t threads = dispatch.offered.load(std::memory_order_relaxed) ? threads_ : 1;
-    dispatch.kernel->wave_ns.store(std::max<uint64_t>(1, (dispatch.end_ns - dispatch.start_ns) * threads / waves),
-                                   std::memory_order_relaxed);
+  if (const uint64_t waves = dispatch.progress.waves.load(std::memory_order_relaxed); waves != 0) {
+    const uint64_t threads = dispatch.progress.offered.load(std::memory_order_relaxed) ? threads_ : 1;
+    dispatch.kernel->wave_ns.store(
+        std::max<uint64_t>(1, (dispatch.progress.end_ns - dispatch.progress.start_ns) * threads / waves),
+        std::memory_order_relaxed);
   }
-  if (dispatch.offered.load()) {
+  if (dispatch.progress.offered.load()) {
     const std::lock_guard lock(mutex_);
     std::erase_if(offered_, [&](const std::shared_ptr<Dispatch>& other) { return other.get() == &dispatch; });
   }
   if (dispatch.observer != nullptr) dispatch.observer->dispatch_ends(dispatch);
-  if (dispatch.dump_core && dispatch.fault) dispatch.dump_core(dispatch);
-  if (dispatch.on_done) dispatch.on_done(dispatch);
-  dispatch.done.store(true, std::memory_order_release);
+  if (dispatch.progress.dump_core && dispatch.progress.fault) dispatch.progress.dump_core(dispatch);
+  if (dispatch.progress.on_done) dispatch.progress.on_done(dispatch);
+  dispatch.progress.done.store(true, std::memory_order_release);
   dispatch_done_.notify();
 }
 

@@ -53,7 +53,8 @@ struct Scheduler::SliceSeries : WaveBatch {
     slice.resident->describe(*this);
   }
   bool next() {
-    if (slice.taken == slice.taken_end || slice.dispatch->cancelled.load(std::memory_order_relaxed)) return false;
+    if (slice.taken == slice.taken_end || slice.dispatch->progress.cancelled.load(std::memory_order_relaxed))
+      return false;
     slice.count_group();
     slice.resident->begin_in_series(slice.taken, *this);
     ++slice.taken;
@@ -124,13 +125,13 @@ Scheduler::Outcome Scheduler::run_until_preempted(TimeSlice& slice) {
     const bool waits = stop == Stop::round_over && slice.all_seem_to_wait;
     const bool goes_on = stop == Stop::poll || waits ? poll(slice) : stop != Stop::fault;
     if (!goes_on) fault(*slice.wave);
-    if (!goes_on || dispatch.cancelled.load(std::memory_order_relaxed)) {
+    if (!goes_on || dispatch.progress.cancelled.load(std::memory_order_relaxed)) {
       abandon(slice);
       return Outcome::ended;
     }
     if (stop == Stop::poll) {
       // Those that wait may wait for what this thread has taken.
-      const bool some_wait = dispatch.preemption_count.load(std::memory_order_relaxed) != 0;
+      const bool some_wait = dispatch.progress.preemption_count.load(std::memory_order_relaxed) != 0;
       if (slice.now >= slice.end || some_wait) release_claimed(slice);
       continue;
     }
@@ -161,7 +162,7 @@ Scheduler::Stop Scheduler::run_waves(TimeSlice& slice) {
   WorkGroup& group = resident.group;
   for (;;) {
     while (slice.next_wave < group.waves.size()) {
-      if (dispatch.cancelled.load(std::memory_order_relaxed)) return Stop::cancelled;
+      if (dispatch.progress.cancelled.load(std::memory_order_relaxed)) return Stop::cancelled;
       const size_t number = slice.next_wave++;
       const size_t index = slice.order != nullptr ? slice.order[number] : wave_in_round(group, number);
       Wave& next = group.waves[index];
@@ -189,8 +190,8 @@ Scheduler::Stop Scheduler::run_waves(TimeSlice& slice) {
           wave.seems_to_wait = std::exchange(wave.fingerprint, now) == now;
           if (wave.seems_to_wait) {
             slice.saw_waiting = true;
-            if (!dispatch.suspects_blocked.load(std::memory_order_relaxed))
-              slice.dispatch->suspects_blocked.store(true);
+            if (!dispatch.progress.suspects_blocked.load(std::memory_order_relaxed))
+              slice.dispatch->progress.suspects_blocked.store(true);
           } else {
             slice.all_seem_to_wait = false;
           }
@@ -231,7 +232,7 @@ Scheduler::Stop Scheduler::run_waves(TimeSlice& slice) {
 /// Instructions that a wave may run before the next has its slice.
 uint64_t Scheduler::budget_of(const TimeSlice& slice, const Wave& wave) {
   if (wave.seems_to_wait) return waiting_budget;
-  if (!slice.dispatch->suspects_blocked.load(std::memory_order_relaxed)) return slice.budget;
+  if (!slice.dispatch->progress.suspects_blocked.load(std::memory_order_relaxed)) return slice.budget;
   return std::clamp(wave.instructions, waiting_budget, suspicion_budget);
 }
 
@@ -250,9 +251,9 @@ WaveState Scheduler::run_batch(TimeSlice& slice, uint64_t budget) {
 /// The dispatch is cancelled: the slice's work-group has ended half-way.
 void Scheduler::abandon(TimeSlice& slice) {
   const WorkGroup& group = slice.resident->group;
-  if (Dispatch& dispatch = *slice.dispatch; dispatch.dump_core) {
-    const std::lock_guard lock(dispatch.mutex);
-    if (dispatch.fault) dispatch.stopped.push_back(save(group));
+  if (Dispatch& dispatch = *slice.dispatch; dispatch.progress.dump_core) {
+    const std::lock_guard lock(dispatch.progress.mutex);
+    if (dispatch.progress.fault) dispatch.progress.stopped.push_back(save(group));
   }
   for (uint32_t i = 0; i < group.waves_begun; ++i) {
     if (group.waves[i].state != WaveState::ended) slice.instructions.add(group.waves[i]);
@@ -281,8 +282,9 @@ bool Scheduler::poll(TimeSlice& slice) {
     }
     slice.offer_at = slice.now + offer_after_ns;
   }
-  const bool late = slice.now >= dispatch.deadline_ns;
-  const bool interrupted = dispatch.interrupts->load(std::memory_order_relaxed) != dispatch.interrupts_seen;
+  const bool late = slice.now >= dispatch.progress.deadline_ns;
+  const bool interrupted =
+      dispatch.progress.interrupts->load(std::memory_order_relaxed) != dispatch.progress.interrupts_seen;
   if (!late && !interrupted) return true;
   // The very last wave may have ended just now; then there is nothing to stop.
   if (slice.resident->group.waves_running == 0 && !more) return true;

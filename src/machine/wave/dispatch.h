@@ -1,10 +1,10 @@
-// machine: one kernel launch, from an AQL packet or from the C++ API, and what became of it.
+// machine: one kernel launch while it runs, and what became of it.
 //
-// The packet says how many work-items and where the arguments are, the kernel descriptor what the kernel needs.
-// prepare() checks both against the GPU and works out the figures that the scheduler and the waves' initial
-// state need.
+// A Dispatch holds what its waves start with (launch_state.h), which is constant, and its progress, which the host
+// threads that run it share.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -16,13 +16,10 @@
 #include <utility>
 #include <vector>
 
-#include "machine/queue/aql.h"
 #include "machine/wave/cluster.h"
+#include "machine/wave/launch_state.h"
 #include "machine/wave/wave.h"
-#include "object/code_object.h"
-#include "object/kernel_descriptor.h"
 #include "support/error.h"
-#include "target/product.h"
 
 namespace Atoll::machine {
 
@@ -61,15 +58,12 @@ struct FaultReport {
   support::ErrorKind error_kind() const;
 };
 
-/// A kernel as the packet processor sees it: its descriptor decoded once, its name, and what it has cost so far.
+/// A kernel that can be launched: its name, its code, and what it has cost so far. What its waves start with is in each
+/// launch (launch_state.h).
 struct Kernel {
-  std::string name;     ///< without ".kd"
-  uint64_t object = 0;  ///< address of the descriptor
-  uint64_t entry = 0;   ///< address of the first instruction
-  object::KernelDescriptor descriptor{};
-  uint16_t named_vgprs = 0, named_agprs = 0;  ///< of those allocated, the first so many are all that the code names
-  std::optional<std::array<uint32_t, 3>> cluster_size;  ///< work-groups of a cluster, if it is to run in clusters
-  bool watches_exceptions = false;       ///< enables floating-point exceptions, or its code can read them
+  std::string name;                      ///< without ".kd"
+  uint64_t object = 0;                   ///< address that launches name it by: HSA's kernel object, otherwise the entry
+  uint64_t entry = 0;                    ///< address of the first instruction
   std::weak_ptr<const LoadedCode> code;  ///< what it belongs to
 
   /// What a wave took a host thread the last time, in nanoseconds; 0 until known.
@@ -81,41 +75,18 @@ struct Kernel {
   KernelStatistics statistics;
 };
 
-/// The kernel whose descriptor lies at `object` in `code`. Errors: `code` has no kernel there, or the descriptor asks
-/// for more than the processor has.
-support::Result<std::shared_ptr<Kernel>> make_kernel(uint64_t object, const std::shared_ptr<const LoadedCode>& code,
-                                                     const target::Processor& processor);
+/// Where a launch came from, for its queue, checkers of order and core files.
+struct Submission {
+  uint64_t queue_address = 0;        ///< of the amd_queue_t
+  uint64_t dispatch_id = 0;          ///< number of its packet in that queue
+  uint64_t completion_signal = 0;    ///< handle of the signal that its end decrements; 0: none
+  bool waits_for_earlier = false;    ///< starts when all earlier packets of the queue have ended (barrier bit)
+  std::array<uint8_t, 64> packet{};  ///< copy of its slot in the ring, which the program may reuse at once
+};
 
-/// What a launch needs, checked: registers, LDS and scratch fit the GPU.
-struct Dispatch {
-  Gpu* gpu = nullptr;
-  aql::KernelDispatchPacket packet{};  ///< a copy: the slot in the ring is the program's again as soon as the dispatch
-                                       ///< has begun
-  uint64_t packet_address =
-      0;                       ///< of another copy, which the dispatch pointer of the waves points to; 0: there is none
-  uint64_t queue_address = 0;  ///< of the amd_queue_t
-  uint64_t dispatch_id = 0;    ///< the packet's number in its queue
-  AddressBounds bounds{};      ///< of the memory that it may touch
-  std::shared_ptr<Kernel> kernel;
-  std::shared_ptr<const LoadedCode> code;  ///< the kernel's; kept loaded while it runs
-  Observer* observer = nullptr;            ///< of dispatches, work-groups, waves and barriers (observer.h); null: none
-
-  uint32_t grid_size[3]{};                             ///< work-items; 1 in dimensions that the packet does not use
-  uint32_t work_group_size[3]{};                       ///< work-items of a whole work-group
-  uint32_t work_groups[3]{};                           ///< the grid in work-groups, partial ones included
-  uint64_t work_group_count = 0;                       ///< their product
-  std::optional<Clusters> clusters;                    ///< GFX12.5; not set: work-groups are on their own
-  std::unique_ptr<ClusterBarrier[]> cluster_barriers;  ///< of each cluster
-  uint32_t wave_size = 64;
-  uint32_t lds_bytes = 0;  ///< of a work-group, static and dynamic
-  uint32_t scratch_bytes_per_lane = 0;
-  uint32_t scratch_bytes_per_wave = 0;
-  std::shared_ptr<const std::vector<uint16_t>>
-      compute_units;          ///< the numbers of those that its queue may use; null: all
-  uint64_t max_resident = 1;  ///< work-groups that may have begun and not ended at the same time
-
-  // Progress, shared by the host threads that run it. What changes with every few work-groups has a cache line of its
-  // own.
+/// How far a dispatch is: shared by the host threads that run it. What changes with every few work-groups has a cache
+/// line of its own.
+struct DispatchProgress {
   alignas(64) std::atomic<uint64_t> next_work_group{0};  ///< the first that no thread has taken yet
   std::atomic<uint64_t> work_groups_left{0}, wave_instructions{0}, interpreted_instructions{0}, waves{0};
   alignas(64) std::atomic<bool> cancelled{false};     ///< a fault, a timeout or Ctrl-C: waves stop at the next chance
@@ -127,7 +98,6 @@ struct Dispatch {
   const std::atomic<uint64_t>* interrupts = nullptr;  ///< Gpu's count of them
   uint64_t interrupts_seen = 0;                       ///< that count when it started
   std::function<void(Dispatch&)> on_done;             ///< called by the thread that ends it, just before `done` is set
-  Memory* packet_memory = nullptr;                    ///< that `packet_address` is a slot of
 
   std::mutex mutex;  ///< of what follows
   // Work-groups set aside half-way so that others get their turn (scheduler.h).
@@ -147,15 +117,35 @@ struct Dispatch {
   std::function<void(Dispatch&)> dump_core;
   std::vector<StoppedWorkGroup> stopped;
 
-  Dispatch();
+  DispatchProgress();
+  ~DispatchProgress();
+};
+
+/// One launch: what its waves start with, and how far it is.
+struct Dispatch {
+  Gpu* gpu = nullptr;
+  LaunchState launch;  ///< unchanged once the first work-group begins
+  Submission submission;
+  std::shared_ptr<Kernel> kernel;
+  Observer* observer = nullptr;  ///< of dispatches, work-groups, waves and barriers (observer.h); null: none
+  std::unique_ptr<ClusterBarrier[]> cluster_barriers;          ///< of each of the launch's clusters
+  std::shared_ptr<const std::vector<uint16_t>> compute_units;  ///< that its queue may use; null: all
+  Memory* packet_memory = nullptr;                             ///< `packet_slot` is a slot of it
+  uint64_t packet_slot = 0;  ///< a copy of the packet for the waves' dispatch pointer; 0: there is none
+  DispatchProgress progress;
+
+  Dispatch() = default;
   ~Dispatch();
+
+  /// Sets what the waves start with; none has begun.
+  void set_launch(LaunchState state);
 
   /// Whether a thread that looks for work may find a work-group to begin, or one to begin or to go on with.
   bool has_unbegun() const {
-    return next_work_group.load(std::memory_order_relaxed) < work_group_count ||
-           given_back_count.load(std::memory_order_relaxed) != 0;
+    return progress.next_work_group.load(std::memory_order_relaxed) < launch.work_group_count ||
+           progress.given_back_count.load(std::memory_order_relaxed) != 0;
   }
-  bool has_work() const { return has_unbegun() || preemption_count.load(std::memory_order_relaxed) != 0; }
+  bool has_work() const { return has_unbegun() || progress.preemption_count.load(std::memory_order_relaxed) != 0; }
 };
 
 /// Whether a dispatch under way is to be given up: it was cancelled, is late at the time `now` (now_ns()), or somebody
@@ -165,9 +155,5 @@ bool must_stop(const Dispatch& dispatch, uint64_t now);
 /// Instructions of the work-groups that no thread has taken yet, counted for whole waves, if they run as many as those
 /// that have ended did; nothing until some have.
 std::optional<uint64_t> instructions_ahead(const Dispatch& dispatch);
-
-/// Fills in the figures from packet and kernel, which must be set. Errors, as HSA distinguishes them:
-/// invalid_argument (a malformed packet), out_of_resources (LDS, scratch or work-group larger than the GPU's).
-support::Result<void> prepare(Dispatch& dispatch, const target::GpuModel& model);
 
 }  // namespace Atoll::machine

@@ -1,7 +1,8 @@
-// machine: the registers with which a wave starts. See initial_state.h.
+// machine: the registers with which a wave starts.
 #include "machine/wave/initial_state.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <iterator>
 
@@ -13,97 +14,37 @@ namespace Atoll::machine {
 
 namespace {
 
-/// Hands out SGPRs from `next` upwards. What lies beyond the `limit` is asked for in vain.
-class ScalarWriter {
- public:
-  ScalarWriter(Wave& wave, unsigned next, unsigned limit) : wave_(wave), next_(next), limit_(limit) {}
-  void word(uint32_t value) {
-    if (next_ < limit_) wave_.scalar[isa::scalar::s0 + next_] = value;
-    ++next_;
-  }
-  void pair(uint64_t value) {
-    word(static_cast<uint32_t>(value));
-    word(static_cast<uint32_t>(value >> 32));
-  }
-
- private:
-  Wave& wave_;
-  unsigned next_, limit_;
-};
-
-/// The user SGPRs, which are the same for all waves.
-void write_user_sgprs(Wave& wave, const Dispatch& dispatch, const WorkGroupStorage& storage) {
-  const object::KernelDescriptor& descriptor = dispatch.kernel->descriptor;
-  // A descriptor may ask for more than the packet processor fills, but gets no more.
-  ScalarWriter user(wave, 0, std::min<unsigned>(descriptor.user_sgprs, dispatch.gpu->processor().user_sgprs));
-  const auto scratch_base = reinterpret_cast<uint64_t>(storage.scratch);
-  if (descriptor.private_segment_buffer) {
-    uint32_t resource[4];
-    const auto target = target::Target(dispatch.gpu->processor()).with_wave_size(dispatch.wave_size);
-    scratch_resource(target, scratch_base, uint64_t{dispatch.scratch_bytes_per_wave} * waves_needed(dispatch),
-                     resource);
-    for (const uint32_t word : resource) user.word(word);
-  }
-  if (descriptor.dispatch_ptr) user.pair(dispatch.packet_address);
-  if (descriptor.queue_ptr) user.pair(dispatch.queue_address);
-  if (descriptor.kernarg_segment_ptr) user.pair(dispatch.packet.kernarg_address);
-  if (descriptor.dispatch_id) user.pair(dispatch.dispatch_id);
-  if (descriptor.flat_scratch_init) {
-    // Where FLAT_SCRATCH is an offset and a size, scratch begins where the hardware's hidden base of it is: at offset
-    // 0.
-    const bool is_address = dispatch.gpu->processor().flat_scratch == target::FlatScratch::absolute;
-    user.pair(is_address ? scratch_base : uint64_t{dispatch.scratch_bytes_per_lane} << 32);
-  }
-  if (descriptor.private_segment_size) user.word(dispatch.scratch_bytes_per_lane);
-  for (unsigned d = 0; d < 3; ++d)
-    if (descriptor.grid_work_groups[d]) user.word(dispatch.work_groups[d]);
-  for (unsigned i = 0; i < descriptor.kernarg_preload_length; ++i) {
-    uint32_t word = 0;
-    const uint64_t offset = (uint64_t{descriptor.kernarg_preload_offset} + i) * sizeof word;
-    std::memcpy(&word, reinterpret_cast<const void*>(dispatch.packet.kernarg_address + offset), sizeof word);
-    user.word(word);
-  }
-}
-
 /// Scalar registers are copied by blocks: few short copies are quicker than a call for a long one.
 constexpr unsigned scalars_of_a_block = 8;
 static_assert(isa::scalar::count % scalars_of_a_block == 0);
 
-/// Everything but what begin_wave() says of each wave, of the scalar registers the first blocks.
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Winvalid-offsetof"  // supported by the compilers that build this
+/// The part of a Wave between its scalar registers and what belongs to its work-group. It is copied as a whole, so that
+/// no field of an earlier wave survives.
+constexpr size_t fields_begin = offsetof(Wave, pc), fields_end = offsetof(Wave, work_group);
+static_assert(offsetof(Wave, scalar) + sizeof Wave::scalar == fields_begin &&
+                  offsetof(Wave, fault) == fields_end + sizeof(WorkGroup*) &&
+                  sizeof(Wave) - offsetof(Wave, fault) < sizeof Wave::fault + alignof(Wave),
+              "begin_wave() sets each field of a wave outside of this part by itself");
+#pragma clang diagnostic pop
+
+/// Copies the wave that all waves of a work-group begin as; of the scalar registers, the first blocks.
 void copy_start(const Wave& start, Wave& wave, uint32_t scalar_blocks) {
   for (uint32_t block = 0; block < scalar_blocks; ++block) {
     const unsigned first = block * scalars_of_a_block;
     std::memcpy(&wave.scalar[first], &start.scalar[first], scalars_of_a_block * sizeof wave.scalar[0]);
   }
-  wave.pc = start.pc;
-  wave.sgprs = start.sgprs;
-  wave.vgprs = start.vgprs;
-  wave.agprs = start.agprs;
-  wave.wave_size = start.wave_size;
-  wave.watches_exceptions = start.watches_exceptions;
-  wave.scc = false;
-  wave.mode = start.mode;
-  wave.status = 0;
-  wave.trap_status = 0;
-  wave.float_mode = start.float_mode;
-  wave.state = WaveState::ready;
-  wave.global_sync = 0;
-  wave.spin_backoff = 0;
-  wave.barrier_phase = wave.named_phase = wave.cluster_phase = 0;
-  wave.named_barrier = 0;
-  wave.instructions = wave.interpreted = 0;
-  wave.reported = {};
-  wave.fingerprint = 0;
-  wave.seems_to_wait = false;
-  wave.scratch_bytes_per_lane = start.scratch_bytes_per_lane;
+  std::memcpy(reinterpret_cast<char*>(&wave) + fields_begin, reinterpret_cast<const char*>(&start) + fields_begin,
+              fields_end - fields_begin);
   wave.fault.reset();
 }
 
 /// How many work-items a work-group has in each dimension: fewer at the grid's far edges.
-void partial_size(const WorkGroup& group, const Dispatch& dispatch, uint32_t (&size)[3]) {
+void partial_size(const WorkGroup& group, const LaunchState& launch, uint32_t (&size)[3]) {
   for (unsigned d = 0; d < 3; ++d) {
-    const uint64_t first = uint64_t{group.id[d]} * dispatch.work_group_size[d];
-    size[d] = static_cast<uint32_t>(std::min<uint64_t>(dispatch.work_group_size[d], dispatch.grid_size[d] - first));
+    const uint64_t first = uint64_t{group.id[d]} * launch.work_group_size[d];
+    size[d] = static_cast<uint32_t>(std::min<uint64_t>(launch.work_group_size[d], launch.grid_size[d] - first));
   }
 }
 
@@ -130,74 +71,82 @@ void scratch_resource(const target::Target& target, uint64_t base, uint64_t byte
   }
 }
 
-uint32_t waves_needed(const Dispatch& dispatch) {
-  const uint32_t items = dispatch.work_group_size[0] * dispatch.work_group_size[1] * dispatch.work_group_size[2];
-  return (items + dispatch.wave_size - 1) / dispatch.wave_size;
-}
-
-uint32_t rows_of_a_wave(const Dispatch& dispatch) {
-  const object::KernelDescriptor& descriptor = dispatch.kernel->descriptor;
-  return uint32_t{descriptor.vgprs} + descriptor.agprs;
-}
-
-uint64_t rows_needed(const Dispatch& dispatch) {
-  // A program may name registers that its wave has not. They are then a neighbour's, or after the last wave's, where
-  // there must be rows for all that an instruction can name.
-  const uint64_t nameable = std::max<uint64_t>(256 + 256, dispatch.gpu->processor().addressable_vgprs);
-  return uint64_t{waves_needed(dispatch)} * rows_of_a_wave(dispatch) + nameable;
-}
-
 void InitialState::prepare(Dispatch& dispatch, const WorkGroupStorage& storage, Engine& engine) {
   const target::Processor& processor = dispatch.gpu->processor();
-  const object::KernelDescriptor& descriptor = dispatch.kernel->descriptor;
+  const LaunchState& launch = dispatch.launch;
   dispatch_ = &dispatch;
+  launch_ = &launch;
   storage_ = storage;
   size_[0] = 0;  // no work-group has begun
   next_index_ = UINT64_MAX;
   has_partial_ = false;
-  for (unsigned d = 0; d < 3; ++d) has_partial_ |= dispatch.grid_size[d] % dispatch.work_group_size[d] != 0;
+  for (unsigned d = 0; d < 3; ++d) has_partial_ |= launch.grid_size[d] % launch.work_group_size[d] != 0;
   std::memset(start_.scalar, 0, sizeof start_.scalar);
-  start_.pc = dispatch.kernel->entry;
-  start_.sgprs = descriptor.sgprs;
-  start_.vgprs = descriptor.dynamic_vgprs ? uint16_t{dynamic_vgpr_block} : descriptor.vgprs;
-  start_.agprs = descriptor.agprs;
-  start_.wave_size = static_cast<uint8_t>(dispatch.wave_size);
-  start_.mode = descriptor.mode;
-  start_.float_mode = float_mode_of(descriptor.mode, processor);
-  start_.scratch_bytes_per_lane = dispatch.scratch_bytes_per_lane;
-  write_user_sgprs(start_, dispatch, storage);
-
-  // The system SGPRs stand after the user SGPRs.
-  const bool architected_scratch = processor.flat_scratch == target::FlatScratch::architected;
-  const bool ids_in_sgprs = !processor.architected_work_group_ids;
-  ids_in_ttmps_ = !ids_in_sgprs;
-  unsigned next = descriptor.user_sgprs;
-  const auto place = [&](bool wanted) -> uint8_t {
-    if (!wanted) return none;
-    const unsigned reg = next++;
-    return reg < descriptor.sgprs ? static_cast<uint8_t>(reg) : none;
-  };
-  work_group_id_[0] = place(ids_in_sgprs && descriptor.work_group_id_x);
-  work_group_id_[1] = place(ids_in_sgprs && descriptor.work_group_id_y);
-  work_group_id_[2] = place(ids_in_sgprs && descriptor.work_group_id_z);
-  work_group_info_ = place(descriptor.work_group_info);
-  scratch_offset_ = place(descriptor.private_segment && !architected_scratch);
-  own_flat_scratch_ = descriptor.private_segment && architected_scratch;
-  packed_ids_ = processor.packed_work_item_ids;
-  id_rows_ = packed_ids_ ? 1 : 1u + descriptor.work_item_ids;
+  start_.pc = launch.entry;
+  start_.sgprs = launch.sgprs;
+  start_.vgprs = launch.vgprs;
+  start_.agprs = launch.agprs;
+  start_.wave_size = static_cast<uint8_t>(launch.wave_size);
+  start_.mode = launch.mode;
+  start_.float_mode = float_mode_of(launch.mode, processor);
+  start_.scratch_bytes_per_lane = launch.scratch_bytes_per_lane;
+  write_scalars();
   has_named_barriers_ = processor.generation >= target::Generation::gfx12_5;
-  start_.watches_exceptions = dispatch.kernel->watches_exceptions;
+  start_.watches_exceptions = launch.watches_exceptions;
   note_needed(start_.watches_exceptions ? nullptr
                                         : engine.needed_at_start(start_.pc, start_.wave_size, start_.float_mode));
   is_series_ = work_group_info_ == none && storage.scratch == nullptr;
 }
 
+/// Writes the scalar registers that all waves share, and notes where the others are.
+void InitialState::write_scalars() {
+  const auto scratch = reinterpret_cast<uint64_t>(storage_.scratch);
+  uint32_t resource[4];
+  scratch_resource(target::Target(dispatch_->gpu->processor()).with_wave_size(launch_->wave_size), scratch,
+                   uint64_t{launch_->scratch_bytes_per_wave} * waves_needed(*launch_), resource);
+  if (storage_.global_table != nullptr) {
+    // Always for waves of 64: code of waves of 32 changes it (LLVM 22, SIFrameLowering.cpp).
+    uint32_t in_table[4];
+    scratch_resource(target::Target(dispatch_->gpu->processor()).with_wave_size(64), scratch,
+                     uint64_t{launch_->scratch_bytes_per_wave} * waves_needed(*launch_), in_table);
+    std::memcpy(storage_.global_table + compute_scratch_in_table, in_table, sizeof in_table);
+  }
+  std::ranges::fill(work_group_id_, none);
+  work_group_info_ = scratch_offset_ = none;
+  for (const InitialScalar& scalar : launch_->scalars.list()) {
+    uint32_t& start = start_.scalar[scalar.reg];
+    switch (scalar.source) {
+      case InitialScalar::Source::literal:
+        start = scalar.literal;
+        break;
+      case InitialScalar::Source::scratch_resource:
+        start = resource[scalar.part];
+        break;
+      case InitialScalar::Source::scratch_address:
+        start = static_cast<uint32_t>(scratch >> scalar.part * 32);
+        break;
+      case InitialScalar::Source::global_table:
+        start = static_cast<uint32_t>(reinterpret_cast<uint64_t>(storage_.global_table));
+        break;
+      case InitialScalar::Source::work_group_id:
+        work_group_id_[scalar.part] = scalar.reg;
+        break;
+      case InitialScalar::Source::work_group_info:
+        work_group_info_ = scalar.reg;
+        break;
+      case InitialScalar::Source::scratch_offset:
+        scratch_offset_ = scalar.reg;
+        break;
+    }
+  }
+}
+
 /// Which registers a wave begins with, from what the engine knows.
 void InitialState::note_needed(const LiveInRegisters* needed) {
-  const Kernel& kernel = *dispatch_->kernel;
+  const unsigned id_rows = launch_->work_item_id_rows();
   const auto is_cleared = [&](unsigned key) {
-    return key < isa::first_agpr ? key >= id_rows_ && key < kernel.named_vgprs
-                                 : key - isa::first_agpr < kernel.named_agprs;
+    return key < isa::first_agpr ? key >= id_rows && key < launch_->named_vgprs
+                                 : key - isa::first_agpr < launch_->named_agprs;
   };
   cleared_rows_.clear();
   for (uint16_t key = 0; needed == nullptr && key < isa::vector_registers; ++key) {
@@ -215,14 +164,14 @@ void InitialState::write_ids_to_ttmps(const uint32_t (&id)[3]) {
 }
 
 void InitialState::place_in_grid(WorkGroup& group, uint64_t index) {
-  const Dispatch& dispatch = *dispatch_;
+  const LaunchState& launch = *launch_;
   if (index != next_index_) {
-    group.id[0] = static_cast<uint32_t>(index % dispatch.work_groups[0]);
-    group.id[1] = static_cast<uint32_t>(index / dispatch.work_groups[0] % dispatch.work_groups[1]);
-    group.id[2] = static_cast<uint32_t>(index / dispatch.work_groups[0] / dispatch.work_groups[1]);
-  } else if (++group.id[0] == dispatch.work_groups[0]) {
+    group.id[0] = static_cast<uint32_t>(index % launch.work_groups[0]);
+    group.id[1] = static_cast<uint32_t>(index / launch.work_groups[0] % launch.work_groups[1]);
+    group.id[2] = static_cast<uint32_t>(index / launch.work_groups[0] / launch.work_groups[1]);
+  } else if (++group.id[0] == launch.work_groups[0]) {
     group.id[0] = 0;
-    if (++group.id[1] == dispatch.work_groups[1]) {
+    if (++group.id[1] == launch.work_groups[1]) {
       group.id[1] = 0;
       ++group.id[2];
     }
@@ -232,14 +181,14 @@ void InitialState::place_in_grid(WorkGroup& group, uint64_t index) {
   for (unsigned d = 0; d < 3; ++d) {
     if (work_group_id_[d] != none) start_.scalar[work_group_id_[d]] = group.id[d];
   }
-  if (ids_in_ttmps_) write_ids_to_ttmps(group.id);
+  if (launch_->has_work_group_ids_in_ttmps) write_ids_to_ttmps(group.id);
 }
 
 /// The work-groups of a cluster are numbered one after the other. The TTMPs have the cluster's id in place of the
 /// work-group's, and TTMP6 has the work-group's place in its cluster (x, y, z) and the largest (x, y, z, number), each
 /// of 4 bits: so clang's code reads them (llvm.amdgcn.cluster.workgroup.id.x and others).
 void InitialState::place_in_cluster(WorkGroup& group, uint64_t index) {
-  const Clusters& clusters = *dispatch_->clusters;
+  const Clusters& clusters = *launch_->clusters;
   const uint32_t work_groups = clusters.work_groups();
   uint64_t cluster = index / work_groups;
   group.cluster = &dispatch_->cluster_barriers[cluster];
@@ -258,13 +207,13 @@ void InitialState::place_in_cluster(WorkGroup& group, uint64_t index) {
 }
 
 void InitialState::begin_work_group(WorkGroup& group, uint64_t index) {
-  const Dispatch& dispatch = *dispatch_;
-  if (dispatch.clusters) {
+  const LaunchState& launch = *launch_;
+  if (launch.clusters) {
     place_in_cluster(group, index);
   } else {
     place_in_grid(group, index);
   }
-  if (dispatch.lds_bytes != 0) std::memset(storage_.lds, 0, dispatch.lds_bytes);
+  if (launch.lds_bytes != 0) std::memset(storage_.lds, 0, launch.lds_bytes);
 
   if (has_partial_ || size_[0] == 0) set_size(group);
   group.waves_begun = 0;
@@ -275,32 +224,32 @@ void InitialState::begin_work_group(WorkGroup& group, uint64_t index) {
 
 void InitialState::set_size(WorkGroup& group) {
   uint32_t size[3];
-  partial_size(group, *dispatch_, size);
+  partial_size(group, *launch_, size);
   if (std::ranges::equal(size, size_)) return;
   group.dispatch = dispatch_;
   group.lds = storage_.lds;
-  group.lds_bytes = dispatch_->lds_bytes;
-  group.bounds = dispatch_->bounds;
+  group.lds_bytes = launch_->lds_bytes;
+  group.bounds = launch_->bounds;
   std::ranges::copy(size, size_);
   items_ = size[0] * size[1] * size[2];
-  group.waves.resize((items_ + dispatch_->wave_size - 1) / dispatch_->wave_size);
+  group.waves.resize((items_ + launch_->wave_size - 1) / launch_->wave_size);
   keep_ids();
 }
 
 uint32_t InitialState::lanes_of(uint32_t wave) const {
-  return std::min(items_ - wave * dispatch_->wave_size, dispatch_->wave_size);
+  return std::min(items_ - wave * launch_->wave_size, launch_->wave_size);
 }
 
 /// Writes the work-item ids of a wave to its first rows: x runs fastest, work-items fill the waves without gaps.
 void InitialState::write_work_item_ids(Row* rows, uint32_t wave) const {
-  const uint8_t ids = dispatch_->kernel->descriptor.work_item_ids;
+  const uint8_t ids = launch_->work_item_ids;
   std::memset(rows, 0, sizeof(FirstRows));
-  const uint32_t first = wave * dispatch_->wave_size, lanes = lanes_of(wave);
+  const uint32_t first = wave * launch_->wave_size, lanes = lanes_of(wave);
   uint32_t x = first % size_[0];
   uint32_t y = first / size_[0] % size_[1];
   uint32_t z = first / size_[0] / size_[1];
   for (uint32_t lane = 0; lane < lanes; ++lane) {
-    if (packed_ids_) {
+    if (launch_->has_packed_work_item_ids) {
       rows[0][lane] = x | (ids > 0 ? y << 10 : 0) | (ids > 1 ? z << 20 : 0);
     } else {
       rows[0][lane] = x;
@@ -317,12 +266,11 @@ void InitialState::write_work_item_ids(Row* rows, uint32_t wave) const {
 
 /// Sees to it that `ids_` are those of the work-group that begins.
 void InitialState::keep_ids() {
-  const uint32_t wanted[5] = {size_[0], size_[1], size_[2], dispatch_->wave_size,
-                              dispatch_->kernel->descriptor.work_item_ids};
-  Ids& kept = std::ranges::equal(size_, dispatch_->work_group_size) ? whole_ : partial_;
+  const uint32_t wanted[5] = {size_[0], size_[1], size_[2], launch_->wave_size, launch_->work_item_ids};
+  Ids& kept = std::ranges::equal(size_, launch_->work_group_size) ? whole_ : partial_;
   ids_ = &kept;
   if (std::ranges::equal(wanted, kept.wanted)) return;
-  const uint32_t waves = (items_ + dispatch_->wave_size - 1) / dispatch_->wave_size;
+  const uint32_t waves = (items_ + launch_->wave_size - 1) / launch_->wave_size;
   kept.rows.resize(waves);
   for (uint32_t wave = 0; wave < waves; ++wave) write_work_item_ids(kept.rows[wave].row, wave);
   std::ranges::copy(wanted, kept.wanted);
@@ -352,20 +300,21 @@ Wave& InitialState::begin_wave(WorkGroup& group, Row* rows) {
   wave.agpr = rows + start_.vgprs;
   wave.set_exec(first_exec(index));
 
-  const uint64_t scratch_offset = uint64_t{index} * dispatch_->scratch_bytes_per_wave;
+  const uint64_t scratch_offset = uint64_t{index} * launch_->scratch_bytes_per_wave;
   wave.scratch = storage_.scratch == nullptr ? nullptr : storage_.scratch + scratch_offset;
-  if (ids_in_ttmps_) wave.scalar[wave_number_register] = index << wave_number_shift;
+  if (launch_->has_work_group_ids_in_ttmps) wave.scalar[wave_number_register] = index << wave_number_shift;
   if (work_group_info_ != none) {  // bit 31: first wave; bits 5:0: waves of the work-group
     wave.scalar[work_group_info_] = (index == 0 ? 1u << 31 : 0u) | (static_cast<uint32_t>(group.waves.size()) & 0x3F);
   }
   if (scratch_offset_ != none) wave.scalar[scratch_offset_] = static_cast<uint32_t>(scratch_offset);
-  if (own_flat_scratch_) {
+  if (launch_->has_flat_scratch) {
     wave.set_scalar64(isa::scalar::flat_scratch_lo, reinterpret_cast<uint64_t>(wave.scratch));
   }
 
   // A wave of 32 has the first half of each row.
-  const std::size_t row_bytes = dispatch_->wave_size * sizeof rows[0][0];
-  for (unsigned row = 0; row < id_rows_; ++row) std::memcpy(rows[row], ids_->rows[index].row[row], row_bytes);
+  const std::size_t row_bytes = launch_->wave_size * sizeof rows[0][0];
+  for (unsigned row = 0; row < launch_->work_item_id_rows(); ++row)
+    std::memcpy(rows[row], ids_->rows[index].row[row], row_bytes);
   for (const uint16_t key : cleared_rows_) {
     std::memset(key < isa::first_agpr ? rows[key] : wave.agpr[key - isa::first_agpr], 0, row_bytes);
   }
@@ -374,8 +323,8 @@ Wave& InitialState::begin_wave(WorkGroup& group, Row* rows) {
 
 void work_item_of(const WorkGroup& group, uint32_t wave, uint32_t lane, uint32_t (&id)[3]) {
   uint32_t size[3];
-  partial_size(group, *group.dispatch, size);
-  const uint32_t item = wave * group.dispatch->wave_size + lane;
+  partial_size(group, group.dispatch->launch, size);
+  const uint32_t item = wave * group.dispatch->launch.wave_size + lane;
   id[0] = item % size[0];
   id[1] = item / size[0] % size[1];
   id[2] = item / size[0] / size[1];

@@ -1,6 +1,5 @@
 // machine: the registers with which a wave starts.
-// Source: user guide, "Initial Kernel Execution State", "Flat Scratch", "Private Segment Buffer",
-// "Preloaded Kernel Arguments".
+// Source: user guide, "Initial Kernel Execution State", "Flat Scratch", "Private Segment Buffer".
 #pragma once
 
 #include <cstdint>
@@ -18,22 +17,20 @@ namespace Atoll::machine {
 /// work-group begins, so that runs repeat exactly even where a program reads what it never wrote (registers of which
 /// the engine knows that this does not happen are left alone); scratch keeps whatever was in it, as on hardware.
 struct WorkGroupStorage {
-  uint8_t* lds;      ///< Dispatch::lds_bytes, 64-byte aligned
-  uint8_t* scratch;  ///< scratch_bytes_per_wave for each wave of a whole work-group
+  uint8_t* lds;                     ///< LaunchState::lds_bytes, 64-byte aligned
+  uint8_t* scratch;                 ///< scratch_bytes_per_wave for each wave of a whole work-group
+  uint8_t* global_table = nullptr;  ///< PAL's, global_table_bytes; null: no register has its address
 };
 
-/// Waves of a whole work-group, and register rows that they need together.
-uint32_t waves_needed(const Dispatch& dispatch);
-uint64_t rows_needed(const Dispatch& dispatch);
-/// VGPRs and AGPRs of one wave.
-uint32_t rows_of_a_wave(const Dispatch& dispatch);
+/// Size of PAL's global table, and where in it the scratch resource of compute shaders is (LLVM 22,
+/// SIFrameLowering.cpp). The rest is the driver's own.
+inline constexpr uint64_t global_table_bytes = 256, compute_scratch_in_table = 16;
 
 /// With what the waves of a dispatch begin, as far as it is the same for all of them: worked out once for the
 /// work-groups that live in one storage, one after another.
 class InitialState {
  public:
-  /// Reads the kernarg segment when the kernel has preloaded arguments: call it inside guarded(). `dispatch` and the
-  /// storage must stay until the last wave has begun.
+  /// `dispatch` and the storage must stay until the last wave has begun.
   void prepare(Dispatch& dispatch, const WorkGroupStorage& storage, Engine& engine);
 
   /// Makes `group` work-group number `index` of the dispatch, x running fastest, or cluster after cluster. None of its
@@ -49,6 +46,7 @@ class InitialState {
   void describe(const WorkGroup& group, WaveBatch& series) const;
 
  private:
+  void write_scalars();
   void place_in_grid(WorkGroup& group, uint64_t index);
   void place_in_cluster(WorkGroup& group, uint64_t index);
   void write_ids_to_ttmps(const uint32_t (&id)[3]);
@@ -62,17 +60,14 @@ class InitialState {
   static constexpr uint8_t none = 0xFF;
 
   Dispatch* dispatch_ = nullptr;
+  const LaunchState* launch_ = nullptr;
   WorkGroupStorage storage_{};
   Wave start_{};  ///< registers as far as the waves of a work-group share them
   // SGPRs that differ between work-groups or waves, where the kernel has them.
   uint8_t work_group_id_[3]{}, work_group_info_ = none, scratch_offset_ = none;
-  bool ids_in_ttmps_ = false;           ///< work-group ids and the wave's number (GFX12)
-  bool own_flat_scratch_ = false;       ///< FLAT_SCRATCH is the address of the wave's scratch
-  bool packed_ids_ = false;             ///< all work-item ids in v0
   std::vector<uint16_t> cleared_rows_;  ///< after those with work-item ids; by isa::VectorSet's numbers
   bool has_named_barriers_ = false;     ///< GFX12.5
   uint32_t scalar_blocks_ = 0;          ///< so many of Wave::scalar matter
-  unsigned id_rows_ = 1;                ///< so many VGPRs from v0 on begin with work-item ids
   bool is_series_ = false;
   uint64_t next_index_ = 0;         ///< after the work-group that began last
   bool has_partial_ = false;        ///< whether the grid's edge makes some work-groups smaller

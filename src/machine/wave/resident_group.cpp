@@ -7,8 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "machine/gpu.h"
 #include "machine/observer.h"
-#include "machine/report/fault_guard.h"
 
 namespace Atoll::machine {
 
@@ -49,8 +49,8 @@ support::Result<uint8_t*> StateMemory::reserve(uint64_t bytes) {
   if (bytes > size_) {
     free();
     size_ = 0;
-    auto grown = guest_ != nullptr ? guest_->allocate(bytes, 0, std::string(scratch_memory), 0, Memory::Pages::small)
-                                   : map_own(bytes);
+    auto grown =
+        guest_ != nullptr ? guest_->allocate(bytes, 0, std::string(purpose_), 0, Memory::Pages::small) : map_own(bytes);
     if (!grown) return std::unexpected(grown.error());
     address_ = *grown;
     size_ = bytes;
@@ -59,21 +59,25 @@ support::Result<uint8_t*> StateMemory::reserve(uint64_t bytes) {
 }
 
 support::Result<void> ResidentGroup::prepare(Dispatch& dispatch, Engine& engine) {
-  const auto rows = registers_.reserve(rows_needed(dispatch) * sizeof(Row));
+  const auto rows = registers_.reserve(rows_needed(dispatch.launch, dispatch.gpu->processor()) * sizeof(Row));
   if (!rows) return std::unexpected(rows.error());
-  const auto local = lds_.reserve(dispatch.lds_bytes);
+  const auto local = lds_.reserve(dispatch.launch.lds_bytes);
   if (!local) return std::unexpected(local.error());
-  const auto stack = scratch_.reserve(uint64_t{dispatch.scratch_bytes_per_wave} * waves_needed(dispatch));
+  const auto stack = scratch_.reserve(uint64_t{dispatch.launch.scratch_bytes_per_wave} * waves_needed(dispatch.launch));
   if (!stack) return std::unexpected(stack.error());
-  group.waves.reserve(waves_needed(dispatch));  // a wave stays where it is when a smaller work-group follows
+  const bool has_table = dispatch.launch.scalars.has(InitialScalar::Source::global_table);
+  const auto table = table_.reserve(has_table ? global_table_bytes : 0);
+  if (!table) return std::unexpected(table.error());
+  if (has_table && reinterpret_cast<uint64_t>(*table) >> 32 != dispatch.launch.entry >> 32) {
+    return support::fail(support::ErrorKind::out_of_resources,
+                         "the global table of shader '{}' is not in the 4 GiB of its code", dispatch.kernel->name);
+  }
+  group.waves.reserve(waves_needed(dispatch.launch));  // a wave stays where it is when a smaller work-group follows
   rows_ = reinterpret_cast<Row*>(*rows);
-  rows_of_a_wave_ = rows_of_a_wave(dispatch);
+  rows_of_a_wave_ = rows_of_a_wave(dispatch.launch);
   group.waves_begun = 0;
-  HostFault host;
-  if (guarded(host, [&] { initial_.prepare(dispatch, {.lds = *local, .scratch = *stack}, engine); })) return {};
-  return support::fail(support::ErrorKind::memory_fault,
-                       "kernel '{}': its arguments at {:#x}, which it has preloaded, are not mapped",
-                       dispatch.kernel->name, dispatch.packet.kernarg_address);
+  initial_.prepare(dispatch, {.lds = *local, .scratch = *stack, .global_table = *table}, engine);
+  return {};
 }
 
 void ResidentGroup::begin(uint64_t number) {

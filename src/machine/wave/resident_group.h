@@ -23,7 +23,7 @@ inline constexpr std::string_view scratch_memory = "scratch memory";
 class StateMemory {
  public:
   /// `guest`: of what kernels may reach by address; null: of the host's own.
-  explicit StateMemory(Memory* guest) : guest_(guest) {}
+  explicit StateMemory(Memory* guest, std::string_view purpose = scratch_memory) : guest_(guest), purpose_(purpose) {}
   StateMemory(const StateMemory&) = delete;
   StateMemory& operator=(const StateMemory&) = delete;
   ~StateMemory() { free(); }
@@ -34,13 +34,15 @@ class StateMemory {
   void free();
 
   Memory* const guest_;
+  const std::string_view purpose_;
   uint64_t address_ = 0, size_ = 0;
 };
 
 /// A work-group with the memory that its state lives in; used for one after another.
 class ResidentGroup {
  public:
-  explicit ResidentGroup(Memory& memory) : registers_(nullptr), lds_(nullptr), scratch_(&memory) {}
+  explicit ResidentGroup(Memory& memory)
+      : registers_(nullptr), lds_(nullptr), scratch_(&memory), table_(&memory, "the global table of a shader") {}
   WorkGroup group;
   uint64_t index = 0;             ///< the number of `group` in the dispatch
   InstructionCount instructions;  ///< of its waves that have ended; whoever ends the work-group counts them
@@ -64,7 +66,7 @@ class ResidentGroup {
   Wave& settle(Wave& wave);
 
  private:
-  StateMemory registers_, lds_, scratch_;
+  StateMemory registers_, lds_, scratch_, table_;
   InitialState initial_;
   Row* rows_ = nullptr;
   uint32_t rows_of_a_wave_ = 0, rows_in_use_ = 0;  ///< and of how many waves the rows have been used

@@ -103,11 +103,8 @@ struct Variables {
   }
 };
 
-/// As the packet has it, without what is added to fill up rows.
-uint32_t scratch_size(const machine::Wave& wave) {
-  const machine::Dispatch& dispatch = *wave.work_group->dispatch;
-  return std::max(dispatch.packet.private_segment_size, dispatch.kernel->descriptor.private_segment_fixed_size);
-}
+/// As the launch requests it, without what is added to fill up rows.
+uint32_t scratch_size(const machine::Wave& wave) { return wave.work_group->dispatch->launch.requested_scratch_bytes; }
 
 /// What an access to LDS must be aligned to: until GFX8; later ones split such accesses.
 uint64_t lds_alignment(const machine::Wave& wave, const AccessEvent& access) {
@@ -144,16 +141,16 @@ bool has_float_atomics(const machine::LoadedCode& code, const target::Processor&
 
 /// Whether the host has submitted a dispatch after these packets.
 bool is_after(const machine::Dispatch& dispatch, const SubmittedPackets& packets) {
-  const auto queue = packets.find(dispatch.queue_address);
-  return queue == packets.end() || dispatch.dispatch_id >= queue->second;
+  const auto queue = packets.find(dispatch.submission.queue_address);
+  return queue == packets.end() || dispatch.submission.dispatch_id >= queue->second;
 }
 
 /// How much of an access is to the dispatch's own kernarg segment.
 enum class InArguments : uint8_t { none, behind, begin, all };
 InArguments in_arguments(const machine::Wave& wave, const AccessEvent& access) {
   const machine::Dispatch& dispatch = *wave.work_group->dispatch;
-  const uint64_t size = support::align_up(uint64_t{dispatch.kernel->descriptor.kernarg_size}, kernarg_alignment);
-  const uint64_t least = access.pattern.begin - dispatch.packet.kernarg_address;
+  const uint64_t size = support::align_up(dispatch.launch.arguments.size, kernarg_alignment);
+  const uint64_t least = access.pattern.begin - dispatch.launch.arguments.address;
   if (least >= size + kernarg_reach || size == 0) return InArguments::none;
   if (least >= size) return InArguments::behind;
   return access.pattern.end - access.pattern.begin <= size - least ? InArguments::all : InArguments::begin;
@@ -165,7 +162,7 @@ std::optional<LeftArgument> left_argument_of(const machine::Wave& wave, const Ac
   const auto code = dispatch.kernel->code.lock();
   const machine::LoadedSymbol* const symbol = code ? code->kernel_at(dispatch.kernel->object) : nullptr;
   if (symbol == nullptr || symbol->metadata == nullptr) return std::nullopt;
-  return left_argument(*symbol->metadata, dispatch.packet.kernarg_address, access);
+  return left_argument(*symbol->metadata, dispatch.launch.arguments.address, access);
 }
 
 /// Where in the code an address is; null: in none of its segments.
@@ -314,7 +311,7 @@ class MemoryChecker final : public Checker {
   std::shared_ptr<const LdsLayout> lds_layout_of(const machine::Wave& wave) const {
     if (!has_lds_layouts_.load(std::memory_order_acquire)) return nullptr;
     const std::lock_guard lock(lds_mutex_);
-    const auto found = lds_layouts_.find(wave.work_group->dispatch->packet.kernarg_address);
+    const auto found = lds_layouts_.find(wave.work_group->dispatch->launch.arguments.address);
     return found == lds_layouts_.end() ? nullptr : found->second;
   }
   void check_lds(const machine::Wave& wave, const AccessEvent& access);
@@ -428,7 +425,7 @@ bool MemoryChecker::passes_memory_filter(const machine::Wave& wave, const Access
   // Other accesses to memory whose grain matters must not let those pass that depend on it.
   const auto grain_matters = [&] {
     if (!drops_float_atomics(wave) || !machine::MemoryGrain::of_process().is_fine(least)) return false;
-    return variables_of(*wave.work_group->dispatch->code, wave).has_float_atomics;
+    return variables_of(*wave.work_group->dispatch->launch.code, wave).has_float_atomics;
   };
   const auto is_within = [&](uint64_t begin, uint64_t size) {
     if (least - begin >= size || end - begin > size) return false;
@@ -441,7 +438,7 @@ bool MemoryChecker::passes_memory_filter(const machine::Wave& wave, const Access
   if (in == InArguments::all) return !left_argument_of(wave, access);
   const machine::Dispatch& dispatch = *wave.work_group->dispatch;
   if (const auto block = allocations_.live_around(least, end)) {
-    const bool has_arguments = dispatch.packet.kernarg_address - block->first < block->second - block->first;
+    const bool has_arguments = dispatch.launch.arguments.address - block->first < block->second - block->first;
     return has_arguments || is_within(block->first, block->second - block->first);
   }
   const auto code = dispatch.gpu->code_at(least);
@@ -510,10 +507,11 @@ bool MemoryChecker::may_use(const machine::Wave& wave, uint64_t address, uint64_
     return address - begin < size && bytes <= size - (address - begin);
   };
   constexpr uint64_t queue_bytes = 256;  // of an amd_queue_t
-  if (within(dispatch.packet_address, sizeof dispatch.packet)) return true;
-  if (within(dispatch.queue_address, queue_bytes)) return true;
+  if (within(dispatch.launch.packet.address, dispatch.launch.packet.size)) return true;
+  if (within(dispatch.submission.queue_address, queue_bytes)) return true;
   // s_scratch_load and _store, which are of no lane's.
-  if (is_scalar && within(reinterpret_cast<uint64_t>(wave.scratch), dispatch.scratch_bytes_per_wave)) return true;
+  if (is_scalar && within(reinterpret_cast<uint64_t>(wave.scratch), dispatch.launch.scratch_bytes_per_wave))
+    return true;
   if (checker_context_.known) {
     if (const auto range = checker_context_.known(address)) return within(range->first, range->second - range->first);
   }
@@ -601,8 +599,8 @@ bool MemoryChecker::check_below_apertures(const machine::Wave& wave, const Acces
 /// What lies behind the dispatch's own arguments. True: that is what it was.
 bool MemoryChecker::check_arguments(const machine::Wave& wave, const AccessEvent& access, unsigned lane) {
   const machine::Dispatch& dispatch = *wave.work_group->dispatch;
-  const uint64_t begin = dispatch.packet.kernarg_address, address = access.addresses[lane];
-  const uint64_t size = dispatch.kernel->descriptor.kernarg_size;
+  const uint64_t begin = dispatch.launch.arguments.address, address = access.addresses[lane];
+  const uint64_t size = dispatch.launch.arguments.size;
   if (size == 0 || address - begin >= size + kernarg_reach) return false;
   if (address - begin + access.bytes <= support::align_up(size, kernarg_alignment)) return true;
   const auto block = allocations_.find(address);
@@ -626,7 +624,7 @@ bool MemoryChecker::check_argument_bounds(const machine::Wave& wave, const Acces
   if (!left) return false;
   if (findings_.known(checker, "arguments-out-of-bounds", access.pc, left->count)) return true;
   const machine::Dispatch& dispatch = *wave.work_group->dispatch;
-  const uint64_t segment = dispatch.packet.kernarg_address, address = access.addresses[left->lane];
+  const uint64_t segment = dispatch.launch.arguments.address, address = access.addresses[left->lane];
   std::string where = fmt::format("at offset {} of the kernel's arguments, where no structure is", address - segment);
   if (const object::KernelArgument* const argument = left->argument) {
     const std::string name = argument->name.empty() ? "" : fmt::format(" '{}'", argument->name);
@@ -728,7 +726,7 @@ void MemoryChecker::check_lds(const machine::Wave& wave, const AccessEvent& acce
   const Culprit outside = culprits(access, [&](uint64_t offset) { return offset + access.bytes <= group.lds_bytes; });
   if (outside.count != 0 && !findings_.known(checker, "lds-out-of-bounds", access.pc, outside.count)) {
     const machine::Dispatch& dispatch = *group.dispatch;
-    const uint32_t fixed = dispatch.kernel->descriptor.group_segment_fixed_size;
+    const uint32_t fixed = dispatch.launch.static_lds_bytes;
     const std::string size = group.lds_bytes == 0 ? "no LDS"
                              : group.lds_bytes > fixed && fixed != 0
                                  ? fmt::format("{} of LDS ({} of the kernel's variables, {} dynamic)",

@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "machine/report/fault_guard.h"
-#include "machine/wave/dispatch.h"
+#include "machine/wave/launch_state.h"
 
 namespace Atoll::observe {
 
@@ -61,17 +60,6 @@ const CacheHierarchy& hierarchy_of(const target::Processor& processor) {
   return *std::ranges::find(all, &memory_model::generation_of(processor), &CacheHierarchy::generation);
 }
 
-namespace {
-
-/// Whether a kernel asks for its work-groups' waves to be split among CUs: TG_SPLIT, bit 16 of COMPUTE_PGM_RSRC3, which
-/// is at byte 44 of the kernel descriptor (user guide, "Kernel Descriptor").
-bool splits_work_groups(const machine::Kernel& kernel) {
-  uint32_t resources = 0;
-  return machine::read_guest(&resources, kernel.object + 44, sizeof resources) && (resources >> 16 & 1) != 0;
-}
-
-}  // namespace
-
 uint8_t scope_of(const isa::Instruction& instruction) {
   if (instruction.generation >= target::Generation::gfx12) return instruction.scope;
   return static_cast<uint8_t>((instruction.glc ? 1 : 0) | (instruction.scc ? 2 : 0));
@@ -90,10 +78,10 @@ Invalidates invalidates(const CacheHierarchy& hierarchy, const isa::Instruction&
   return result;
 }
 
-Placement placement_of(const target::Processor& processor, const machine::Kernel& kernel) {
+Placement placement_of(const target::Processor& processor, const machine::LaunchState& launch) {
   const memory_model::Generation& generation = memory_model::generation_of(processor);
-  return {.cu_mode = generation.places_by_cu_mode && !kernel.descriptor.wgp_mode,
-          .split_work_groups = generation.splits_work_groups && splits_work_groups(kernel)};
+  return {.cu_mode = generation.places_by_cu_mode && !launch.is_wgp_mode,
+          .split_work_groups = generation.splits_work_groups && launch.splits_work_groups};
 }
 
 CacheTimes::CacheTimes(const CacheHierarchy& hierarchy, const Placement& placement, size_t waves, uint64_t now)

@@ -21,7 +21,7 @@
 #include "target/processor.h"
 
 namespace Atoll::machine {
-struct Kernel;
+struct LaunchState;
 }  // namespace Atoll::machine
 
 namespace Atoll::observe {
@@ -65,7 +65,7 @@ Invalidates invalidates(const CacheHierarchy& hierarchy, const isa::Instruction&
 uint8_t scope_of(const isa::Instruction& instruction);
 
 /// How the waves of a kernel's work-groups are placed.
-memory_model::Placement placement_of(const target::Processor& processor, const machine::Kernel& kernel);
+memory_model::Placement placement_of(const target::Processor& processor, const machine::LaunchState& launch);
 
 /// Since when a work-group's caches hold what they hold.
 class CacheTimes {

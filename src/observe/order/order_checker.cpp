@@ -224,7 +224,7 @@ void OrderChecker::work_group_begins(const machine::WorkGroup& group) {
   const target::Processor& processor = dispatch.gpu->processor();
   auto running = std::make_unique<RunningGroup>();
   const CacheHierarchy& hierarchy = hierarchy_of(processor);
-  const memory_model::Placement placement = placement_of(processor, *dispatch.kernel);
+  const memory_model::Placement placement = placement_of(processor, dispatch.launch);
   {
     const std::lock_guard lock(mutex_);
     const auto at = dispatches_.find(group.dispatch);
@@ -667,7 +667,7 @@ void OrderChecker::report(const Wave& wave, const Load& load, const Missed& miss
   const bool same_group = own == store.group;
   const bool same_dispatch = own->dispatch == store.group->dispatch;
   const memory_model::Generation& generation = *store.group->hierarchy->generation;
-  const memory_model::Placement placement = placement_of(group.dispatch->gpu->processor(), *group.dispatch->kernel);
+  const memory_model::Placement placement = placement_of(group.dispatch->gpu->processor(), group.dispatch->launch);
   const Scope scope = same_group ? Scope::workgroup : Scope::agent;
   const memory_model::ScopeRule* rule = generation.rule(scope, placement);
   const std::string_view scope_name = memory_model::name(scope);

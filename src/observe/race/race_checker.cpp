@@ -258,7 +258,7 @@ void RaceChecker::dispatch_begins(const machine::Dispatch& dispatch) {
   begins(begun);
   const memory_model::Generation& generation = memory_model::generation_of(dispatch.gpu->processor());
   const memory_model::ScopeRule* const rule =
-      generation.rule(memory_model::Scope::workgroup, placement_of(dispatch.gpu->processor(), *dispatch.kernel));
+      generation.rule(memory_model::Scope::workgroup, placement_of(dispatch.gpu->processor(), dispatch.launch));
   dispatches_[&dispatch] = {.number = begun.number,
                             .is_in_order = rule == nullptr || !rule->release_waits,
                             .shares_caches = rule == nullptr || rule->invalidate.empty(),
@@ -279,11 +279,11 @@ void RaceChecker::dispatch_ends(const machine::Dispatch& dispatch) {
       learnt_.erase(of_waves);
     }
   }
-  if (dispatch.clusters) {
+  if (dispatch.launch.clusters) {
     const std::lock_guard lock(clusters_mutex_);
     const machine::ClusterBarrier* first = dispatch.cluster_barriers.get();
     at_cluster_barriers_.erase(at_cluster_barriers_.lower_bound(first),
-                               at_cluster_barriers_.lower_bound(first + dispatch.clusters->all()));
+                               at_cluster_barriers_.lower_bound(first + dispatch.launch.clusters->all()));
   }
   if (number == 0) return;
   report_doubts(number);

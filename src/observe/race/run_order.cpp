@@ -133,19 +133,19 @@ void RunOrder::start_afresh() {
 
 RunOrder::Begun RunOrder::dispatch_begins(const machine::Dispatch& dispatch) {
   const std::lock_guard lock(mutex_);
-  Queue* const queue = queue_at(dispatch.queue_address);
+  Queue* const queue = queue_at(dispatch.submission.queue_address);
   if (queue == nullptr) {
     const bool fresh = outstanding_ == 0;
     if (fresh) start_afresh();
     return {begins(nullptr, {}), fresh};
   }
-  Shared host = known_to_host(*queue, dispatch.dispatch_id);
+  Shared host = known_to_host(*queue, dispatch.submission.dispatch_id);
   const bool fresh = is_fresh(host->runs);
   if (fresh) {
     start_afresh();
     host = host_now();
   }
-  const bool waits = machine::aql::barrier_bit(dispatch.packet.header);
+  const bool waits = dispatch.submission.waits_for_earlier;
   if (waits) queue->complete.learn(std::exchange(queue->started, {}));
   RunClock before = queue->complete;
   before.learn(*host);
@@ -162,8 +162,8 @@ void RunOrder::dispatch_ends(const machine::Dispatch& dispatch, uint32_t number,
   run.end = now_++;
   RunClock clock = after(number);
   clock.waves.learn(waves);
-  if (Queue* const queue = queue_at(dispatch.queue_address)) queue->started.waves.learn(waves);
-  if (!dispatch.error) completes(dispatch.packet.completion_signal, clock);
+  if (Queue* const queue = queue_at(dispatch.submission.queue_address)) queue->started.waves.learn(waves);
+  if (!dispatch.progress.error) completes(dispatch.submission.completion_signal, clock);
 }
 
 void RunOrder::barrier_packet(const machine::BarrierPacketEvent& packet, std::span<const uint32_t> writers) {

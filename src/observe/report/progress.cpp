@@ -29,10 +29,10 @@ void Progress::work_group_ends(const machine::WorkGroup& group) {
     if (at == running_.end()) return;
     Running& running = at->second;
     ++running.ended;
-    if (now - running.reported < interval || running.ended == dispatch.work_group_count) return;
+    if (now - running.reported < interval || running.ended == dispatch.launch.work_group_count) return;
     running.reported = now;
     text = fmt::format("atoll: checking kernel '{}': {} of {} work-groups in {} seconds\n",
-                       support::demangled(dispatch.kernel->name), running.ended, dispatch.work_group_count,
+                       support::demangled(dispatch.kernel->name), running.ended, dispatch.launch.work_group_count,
                        std::chrono::duration_cast<std::chrono::seconds>(now - running.begin).count());
   }
   tell_(text);

@@ -62,23 +62,6 @@ std::string in_words(uint32_t origin) {
 
 }  // namespace origin
 
-namespace {
-
-/// How many SGPRs a wave begins with (machine/wave/initial_state.cpp).
-unsigned initial_sgprs(const machine::Dispatch& dispatch) {
-  const object::KernelDescriptor& descriptor = dispatch.kernel->descriptor;
-  const target::Processor& processor = dispatch.gpu->processor();
-  unsigned count = descriptor.user_sgprs;
-  if (!processor.architected_work_group_ids) {
-    count += unsigned{descriptor.work_group_id_x} + descriptor.work_group_id_y + descriptor.work_group_id_z;
-  }
-  if (descriptor.work_group_info) ++count;
-  if (descriptor.private_segment && processor.flat_scratch != target::FlatScratch::architected) ++count;
-  return count;
-}
-
-}  // namespace
-
 void RegisterShadow::begin(const machine::Wave& wave) {
   first_agpr_ = wave.vgprs;
   count_ = size_t{wave.vgprs} + wave.agprs;
@@ -92,15 +75,14 @@ void RegisterShadow::begin(const machine::Wave& wave) {
     rows_ = std::make_unique_for_overwrite<Row[]>(capacity_);
     settled_ = std::make_unique_for_overwrite<uint64_t[]>(capacity_);
   }
-  const machine::Dispatch& dispatch = *wave.work_group->dispatch;
+  const machine::LaunchState& launch = wave.work_group->dispatch->launch;
   shared_ = {};
   shared_.lanes = lanes_.get();
   shared_.is_whole = is_whole_.get();
   shared_.origins = origins_.get();
   shared_.scalar_bits = scalars_.data();
   shared_.scalar_origins = scalar_origins_.data();
-  const unsigned given = initial_sgprs(dispatch);
-  for (unsigned reg = given; reg < isa::scalar::ttmp0; ++reg) shared_.set_scalar(reg, true);
+  for (unsigned reg = launch.defined_sgprs; reg < isa::scalar::ttmp0; ++reg) shared_.set_scalar(reg, true);
   shared_.set_scalar(isa::scalar::m0, true);
   shared_.set_scalar(isa::scc_number, true);
   scalars_.fill(UINT32_MAX);
@@ -110,8 +92,7 @@ void RegisterShadow::begin(const machine::Wave& wave) {
     return origins;
   }();
   scalar_origins_ = origins_at_begin;
-  const unsigned ids =
-      dispatch.gpu->processor().packed_work_item_ids ? 1 : 1u + dispatch.kernel->descriptor.work_item_ids;
+  const unsigned ids = launch.work_item_id_rows();
   const uint64_t all_lanes = wave.is_wave32() ? UINT32_MAX : UINT64_MAX;
   static const auto vector_origins_at_begin = [] {
     std::array<uint32_t, isa::vector_registers> origins;

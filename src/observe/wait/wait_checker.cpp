@@ -107,9 +107,8 @@ std::string scalar_name(unsigned number) {
 
 /// Returns how many registers of each file a wave has, or may ask for.
 RegisterFiles allocated_registers(const machine::Wave& wave) {
-  const auto& kernel = wave.work_group->dispatch->kernel;
-  const bool is_dynamic = kernel != nullptr && kernel->descriptor.dynamic_vgprs;
-  return {.vgprs = is_dynamic ? kernel->descriptor.vgprs : wave.vgprs, .agprs = wave.agprs, .sgprs = wave.sgprs};
+  const machine::LaunchState& launch = wave.work_group->dispatch->launch;
+  return {.vgprs = launch.has_dynamic_vgprs ? launch.max_vgprs : wave.vgprs, .agprs = wave.agprs, .sgprs = wave.sgprs};
 }
 
 uint32_t WaitChecker::on_basic_block(const machine::Wave& wave, uint32_t before,
@@ -137,7 +136,7 @@ void WaitChecker::report_registers(const machine::Wave& wave, const machine::Ins
                           const char* directive) {
     // The mistake is in the descriptor: it is reported once for each kernel and file, however often code uses the
     // registers. Descriptors are aligned to 64 bytes.
-    const uint64_t place = dispatch.packet.kernel_object + file;
+    const uint64_t place = dispatch.kernel->object + file;
     if (used <= has || findings_.known(checker, kind, place, 0)) return;
     Finding finding;
     finding.checker = checker;
