@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "machine/memory/memory.h"
+#include "object/executable.h"
 #include "object/relocation_type.h"
 
 namespace Atoll::machine {
@@ -105,7 +106,7 @@ support::Result<std::shared_ptr<LoadedCode>> LoadedCode::load(Memory& memory, co
                                                               const ExternalSymbols& externals, std::string uri) {
   auto code = std::make_shared<LoadedCode>();
   code->file_.assign(file.begin(), file.end());
-  auto object = object::read_code_object(code->file_);
+  auto object = object::read_executable(code->file_);
   if (!object) return support::within(uri, object.error());
   code->code_object_ = std::move(*object);
   code->uri = std::move(uri);

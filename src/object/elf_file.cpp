@@ -207,7 +207,7 @@ std::vector<ElfNote> read_notes(const ElfFile& file) {
     const auto bytes = slice(file.bytes, segment.p_offset, segment.p_filesz);
     if (segment.p_type == PT_NOTE && bytes) add(read_notes(*bytes, segment.p_align));
   }
-  if (!file.segments.empty()) return notes;
+  if (!notes.empty()) return notes;  // PAL's are not in a segment (ld.lld)
   for (const ElfSection& section : file.sections) {
     if (section.header.sh_type == SHT_NOTE) add(read_notes(section.bytes, section.header.sh_addralign));
   }
