@@ -202,6 +202,75 @@ void print_kernel(const Json& kernel) {
   if (kernel.contains("kernel_code")) print_kernel_code(kernel["kernel_code"]);
 }
 
+void print_registers(const Json& registers) {
+  for (const Json& row : registers) {
+    fmt::print("      {:#06x}  {:<44}{:#x}{}\n", number_of(row, "number"), string_of(row, "name"),
+               number_of(row, "value"), row.contains("loads") ? fmt::format("  {}", string_of(row, "loads")) : "");
+    if (row.contains("fields"))
+      for (const Json& field : row["fields"]) print_field(field, number_of(field, "low_bit"), 5);
+  }
+}
+
+void print_contradictions(const Json& from) {
+  if (!from.contains("contradictions")) return;
+  for (const Json& each : from["contradictions"]) fmt::print("    wrong        {}\n", each.get<std::string>());
+}
+
+/// Prints keys and values of a PAL document, one a line, but for the registers, which have a table.
+void print_document(const Json& value, const std::string& path) {
+  if (value.is_object() && path.ends_with(".registers")) return;
+  if (value.is_object()) {
+    for (const auto& [key, each] : value.items()) print_document(each, path + key);
+  } else if (value.is_array() && !value.empty() && value[0].is_object()) {
+    for (size_t i = 0; i < value.size(); ++i) print_document(value[i], fmt::format("{}[{}]", path, i));
+  } else {
+    fmt::print("      {:<60}{}\n", path, value.is_string() ? value.get<std::string>() : value.dump());
+  }
+}
+
+void print_pal(const Json& code) {
+  if (!code.contains("pal")) return;
+  for (const Json& note : code["pal"]) {
+    fmt::print("\nPAL metadata, {}{}\n", string_of(note, "form"),
+               note.contains("version") ? " version " + string_of(note, "version") : "");
+    print_contradictions(note);
+    for (const Json& pipeline : note["pipelines"]) {
+      for (const Json& stage : pipeline["stages"])
+        fmt::print(
+            "    stage {}     {} VGPRs, {} SGPRs, {} bytes of LDS, {} bytes of scratch{}\n", string_of(stage, "stage"),
+            number_of(stage, "vgprs"), number_of(stage, "sgprs"), number_of(stage, "lds_bytes"),
+            number_of(stage, "scratch_bytes"),
+            stage.contains("entry_point_symbol") ? ", entry point " + string_of(stage, "entry_point_symbol") : "");
+      if (!pipeline["user_data"].empty()) fmt::print("    user data\n");
+      for (const Json& each : pipeline["user_data"])
+        fmt::print("      {} s{:<4} {}\n", string_of(each, "stage"), number_of(each, "sgpr"), string_of(each, "name"));
+      if (!pipeline["registers"].empty()) fmt::print("    registers\n");
+      print_registers(pipeline["registers"]);
+    }
+    if (note.contains("keys"))
+      for (const Json& key : note["keys"])
+        fmt::print("      {:#x}  {:<44}{:#x}\n", number_of(key, "number"), string_of(key, "name"),
+                   number_of(key, "value"));
+    if (note.contains("document")) {
+      fmt::print("    keys\n");
+      print_document(note["document"], "");
+    }
+  }
+}
+
+void print_mesa(const Json& code) {
+  if (!code.contains("mesa3d")) return;
+  const Json& mesa = code["mesa3d"];
+  fmt::print("\nMesa3D configuration ({} shaders)\n", mesa["shaders"].size());
+  print_contradictions(mesa);
+  for (const Json& shader : mesa["shaders"]) {
+    fmt::print("    shader {}, stage {}, {} VGPRs and {} SGPRs spilled\n", string_of(shader, "symbol"),
+               string_of(shader, "stage"), number_of(shader, "vgpr_spills"), number_of(shader, "sgpr_spills"));
+    print_registers(shader["registers"]);
+    if (shader.contains("kernel_code")) print_kernel_code(shader["kernel_code"]);
+  }
+}
+
 Result<int> run_core(const InspectRequest& request, std::span<const uint8_t> file) {
   const auto core = describe_core(file, request.wave);
   if (!core) return support::within(request.file, core.error());
@@ -249,6 +318,8 @@ Result<int> run(const InspectRequest& request) {
     if (&each != &all.front()) fmt::print("\n");
     print_header(each);
     if (request.kernel.empty()) print_tables(each);
+    print_pal(each);
+    print_mesa(each);
     for (const Json& kernel : each["kernels"]) print_kernel(kernel);
   }
   return 0;

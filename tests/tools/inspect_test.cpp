@@ -284,5 +284,38 @@ TEST_F(InspectCommand, TextTellsAKernel) {
   EXPECT_THAT(none.output, HasSubstr("there is no kernel none"));
 }
 
+TEST_F(InspectCommand, PalMetadataHasNamesOfRegistersAndUserData) {
+  test::write_file(directory_ / "shader.s", R"(.globl main
+.type main,@function
+main: s_endpgm
+.size main, .-main
+.amdgpu_pal_metadata
+---
+amdpal.pipelines:
+  - .hardware_stages:
+      .cs: {.entry_point_symbol: main, .vgpr_count: 3, .sgpr_count: 8}
+    .registers: {0x2e12: 0x2f0041, 0x2e13: 4, 0x2e40: 0x10000000, 0x2e41: 5}
+    .user_data_limit: 3
+amdpal.version: [2, 6]
+...
+.end_amdgpu_pal_metadata
+)");
+  const auto made = run("llvm-mc-22 -triple=amdgcn--amdpal -mcpu=gfx900 -filetype=obj shader.s -o code");
+  ASSERT_EQ(made.exit_code, 0) << made.output;
+  const json code = inspect();
+  ASSERT_TRUE(code.contains("pal")) << code.dump();
+  const json& pipeline = code["pal"][0]["pipelines"][0];
+  EXPECT_EQ(pipeline["registers"][0]["name"], "COMPUTE_PGM_RSRC1");
+  EXPECT_EQ(pipeline["registers"][0]["fields"][0]["name"], "VGPRS");
+  EXPECT_EQ(pipeline["registers"][0]["fields"][0]["value"], 1);
+  EXPECT_EQ(pipeline["user_data"][0]["name"], "GlobalTable");
+  EXPECT_EQ(pipeline["user_data"][1]["name"], "user data entry 5");
+  EXPECT_THAT(code["pal"][0]["contradictions"][0].get<std::string>(), HasSubstr(".user_data_limit is 3"));
+  const std::string text = run(fmt::format("{} inspect code", ATOLL_COMMAND)).output;
+  EXPECT_THAT(text, HasSubstr("PAL metadata, MessagePack version 2.6"));
+  EXPECT_THAT(text, HasSubstr("COMPUTE_USER_DATA_0"));
+  EXPECT_THAT(text, HasSubstr("cs s0    GlobalTable"));
+}
+
 }  // namespace
 }  // namespace Atoll
