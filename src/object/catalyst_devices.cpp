@@ -1,6 +1,6 @@
 // object: the table of Catalyst's devices.
 //
-// e_machine is 1001 plus the device's number in CAL (CALtargetEnum of AMD's cal.h; "OpenCL Binary Image Format" of
+// e_machine is 1001 plus the device's number in CAL (CALtargetEnum; "OpenCL Binary Image Format" of
 // the AMD APP SDK). Machines in encoding dictionaries: public drivers' binaries and CLRX's documentation, which
 // describe GCN only. Processors: LLVM's names of the same GPUs.
 #include "object/catalyst_devices.h"

@@ -549,9 +549,11 @@ std::string write_data_segment(const DataSegment& segment) {
   std::string text = segment.constant_buffer
                          ? fmt::format(";#DATASTART:{}:{}\n", *segment.constant_buffer, segment.size)
                          : fmt::format(";#DATASTART:{}\n", segment.size);
-  for (const DataVector& vector : segment.vectors)
-    text +=
-        fmt::format(";#{}:{}:{}:{}\n", vector.type, vector.offset, vector.values.size(), fmt::join(vector.values, ":"));
+  for (const DataVector& vector : segment.vectors) {
+    text += fmt::format(";#{}:{}:{}", vector.type, vector.offset, vector.values.size());
+    for (const std::string& each : vector.values) text += fmt::format(":{}", each);
+    text += '\n';
+  }
   return text + fmt::format(";#DATAEND:{}\n", segment.constant_buffer.value_or(0));
 }
 

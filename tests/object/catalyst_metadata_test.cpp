@@ -325,6 +325,8 @@ TEST(CatalystMetadata, WritesWhatItRead) {
   EXPECT_EQ(write_kernel_text(read->kernels[0]), text);
   const std::string data = ";#DATASTART:2:8\n;#float:0:2:42B60000:448C8000\n;#DATAEND:2\n";
   EXPECT_EQ(write_data_segment(read_metadata_text(data)->data[0]), data);
+  const std::string empty = ";#DATASTART:2:8\n;#i32:0:0\n;#DATAEND:2\n";
+  EXPECT_EQ(write_data_segment(read_metadata_text(empty)->data[0]), empty);
 }
 
 }  // namespace
