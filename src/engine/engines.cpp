@@ -21,7 +21,7 @@ support::Result<machine::Gpu::MakeEngine> find_engine(std::string_view name) {
 }
 
 machine::Gpu::MakeEngine observed_engine(machine::Observer& observer, std::string_view name) {
-  if (name != "interpreter" && observer.watched().can_be_compiled()) {
+  if (name != "interpreter" && machine::Watched::by(&observer).can_be_compiled()) {
     return [&observer](const target::Target& target) { return make_observed_compiled_engine(target, observer); };
   }
   return [&observer](const target::Target& target) { return make_observed_interpreter(target, observer); };

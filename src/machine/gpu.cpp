@@ -211,7 +211,8 @@ void VirtualGpu::begin(Dispatch& started) {
     dispatch->progress.deadline_ns =
         dispatch->progress.start_ns + static_cast<uint64_t>(options_.kernel_timeout.count());
   }
-  if (watched_.dispatches || watched_.work_groups || watched_.barriers) {
+  const bool has_control = options_.observer != nullptr && options_.observer->wave_control() != nullptr;
+  if (watched_.dispatches || watched_.work_groups || watched_.barriers || has_control) {
     dispatch->observer = options_.observer;
     dispatch->observer->dispatch_begins(*dispatch);
   }

@@ -1,23 +1,25 @@
-// machine: how others watch a machine: the one interface of checkers, a debugger, a profiler, a tracer (room observe).
+// machine: the events that a machine reports to checkers, a debugger, a profiler or a tracer.
 //
-// An observer says once, before the machine is made, which kinds of events it wants. What nobody wants costs nothing: a
-// machine without an observer runs code in which there is nothing of this, and one with an observer has its
-// instructions prepared with just those events (engine/interpreter/observation.h). The rare ones, of work-groups and
-// barriers, may be told to one that did not ask for them. An observer that is to be told of every instruction, or that
-// changes what is loaded, has its kernels interpreted; all others may have them compiled.
+// An observer selects kinds of events before the machine is made. Events that are not selected cost nothing: a machine
+// without an observer runs code without any reporting. Otherwise the engine prepares instructions with the selected
+// events only (engine/interpreter/observation.h). Rare events, of work-groups and barriers, may be reported without
+// having been selected. An observer of all instructions has its kernels interpreted; otherwise they may be compiled.
 //
-// Threads. Events of one work-group come one after the other, each after the work-group's last one has returned, though
-// from one host thread now and from another then. Events of different work-groups, and of the host's calls, come from
-// many threads at once: the observer synchronises what it shares between them. A dispatch's begin comes before, its end
-// after all events of its work-groups.
+// Two more interfaces stand beside the events. An observer that has compiled code check something inline is also an
+// InstrumentationClient (instrumentation_client.h). One that stops waves has a WaveControl (wave_control.h). Several
+// observers share a machine through an ObserverMux (observer_mux.h).
 //
-// Order. What a wave does is told in the order in which it executes it, but for odd accesses: those of a stretch of
-// code may be told for some of the lanes first (compiler/lowering/region.h), each lane's in order. Loads may be
-// reported after they are executed, but before the wave's next store, atomic, wait or barrier.
+// Threads. Events of one work-group are sequential: each begins after the last one has returned, possibly on another
+// host thread. Events of different work-groups, and of the host's calls, are concurrent. The observer synchronises its
+// shared state. A dispatch begins before, and ends after, all events of its work-groups.
 //
-// What happens inside of a wave (instructions, accesses) is told inside guarded() (fault_guard.h): whoever then touches
-// memory of the guest, which may not be there, does it with read_guest(), and holds no lock meanwhile. The wave is the
-// observer's to read, not to change, but for override_loaded_values().
+// Order. Events of a wave arrive in the order of execution. Filtered accesses are an exception: those of a piece of
+// code may be reported for some lanes first, each lane's in order. Loads may be reported after they are executed, but
+// before the wave's next store, atomic, wait or barrier.
+//
+// Events inside a wave (instructions, accesses) are reported inside guarded() (fault_guard.h). An observer reads guest
+// memory there with read_guest() and holds no lock meanwhile. It may read the wave's registers, but not change them:
+// for that it stops the wave.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +27,7 @@
 #include <span>
 #include <string_view>
 
+#include "machine/instrumentation_client.h"
 #include "machine/memory/access_pattern.h"
 
 namespace Atoll::isa {
@@ -36,8 +39,7 @@ namespace Atoll::machine {
 class LoadedCode;
 struct Dispatch;
 struct FaultReport;
-struct UndefinedRegisters;
-struct Wave;
+class WaveControl;
 struct WorkGroup;
 
 /// Kinds of events.
@@ -46,21 +48,12 @@ struct EventMask {
   bool dispatches = false;       ///< dispatch_begins, dispatch_ends
   bool work_groups = false;      ///< work_group_begins, work_group_ends, wave_begins, wave_ends
   bool instructions = false;     ///< instruction
-  bool synchronisation = false;  ///< instruction, of those that wait for counters, control caches, or are barriers
-  bool whole_waves = false;      ///< instruction, of those that work on all lanes together: matrices, transposing loads
+  bool synchronisation = false;  ///< instruction, for waits for counters, cache control and barriers
+  bool whole_waves = false;      ///< instruction, for those that combine lanes: matrices, transposing loads
   bool accesses = false;         ///< access
-  bool filtered_accesses = false;  ///< access; those that are ordinary (passes_filter) need not be told
-  bool barriers = false;           ///< barrier
-  bool memory = false;             ///< allocated, freed, copying
-  bool loads = false;              ///< override_loaded_values
-  bool paths = false;              ///< on_basic_block; access, of code that copies between memory and LDS
-  /// instruction and access, of all but those that translated code has found to read nothing that is undefined
-  /// (AccessFilter::undefined); of their accesses, odd ones
-  bool undefined_values = false;
-  bool order = false;  ///< queue_made, doorbell, barrier_packet, signal_..., copy_...
-
-  /// Whether nothing is wanted that compiled code cannot tell.
-  bool can_be_compiled() const { return !instructions && !loads; }
+  bool barriers = false;         ///< barrier
+  bool memory = false;           ///< allocated, freed, copying
+  bool order = false;            ///< queue_made, doorbell, barrier_packet, signal_..., copy_...
 
   EventMask& operator|=(const EventMask& more) {
     code |= more.code;
@@ -70,12 +63,8 @@ struct EventMask {
     synchronisation |= more.synchronisation;
     whole_waves |= more.whole_waves;
     accesses |= more.accesses;
-    filtered_accesses |= more.filtered_accesses;
     barriers |= more.barriers;
     memory |= more.memory;
-    loads |= more.loads;
-    paths |= more.paths;
-    undefined_values |= more.undefined_values;
     order |= more.order;
     return *this;
   }
@@ -105,28 +94,6 @@ struct AccessEvent {
   bool is_translated = false;
   uint8_t element = 0;  ///< then, which of the instruction's elements it is
   AccessPattern pattern{};
-};
-
-/// Instructions that a wave executes one after the other.
-struct InstructionRange {
-  uint64_t begin = 0, end = 0;
-  uint8_t banks = 0;  ///< of VGPRs that they name registers in (isa/vgpr_banks.h)
-};
-
-/// Which accesses of a wave are ordinary, for one that wants odd ones: those within so many bytes of a lane's scratch
-/// and of the work-group's LDS; of that also only those that are inside, until GFX8 aligned ones.
-struct AccessFilter {
-  uint32_t scratch_bytes = 0;
-  uint32_t lds_bytes = UINT32_MAX;
-  uint64_t epoch = 0;  ///< a larger one than before: what passes_filter() has said of memory is void
-  UndefinedRegisters* undefined =
-      nullptr;  ///< the wave's, for one that wants `undefined_values`; null: it follows none
-};
-
-/// Memory, of which it is known that accesses are ordinary; of LDS, where passes_filter() is asked about that, its
-/// offsets.
-struct OrdinaryMemory {
-  uint64_t begin = 0, end = 0;
 };
 
 /// What happens at a barrier. A wave that executes s_barrier arrives and waits; from GFX12 on these are two
@@ -181,106 +148,72 @@ class Observer {
  public:
   virtual ~Observer() = default;
 
-  /// The same at all times.
+  /// Constant over the observer's life, as are the next two.
   virtual EventMask watched() const = 0;
+  /// Null: no instrumentation.
+  virtual InstrumentationClient* instrumentation() { return nullptr; }
+  /// Null: the observer never stops waves.
+  virtual WaveControl* wave_control() { return nullptr; }
 
-  virtual void code_loaded(const LoadedCode& code) { static_cast<void>(code); }
-  virtual void code_unloading(const LoadedCode& code) { static_cast<void>(code); }
+  virtual void code_loaded(const LoadedCode& /*code*/) {}
+  virtual void code_unloading(const LoadedCode& /*code*/) {}
 
-  virtual void dispatch_begins(const Dispatch& dispatch) { static_cast<void>(dispatch); }
-  virtual void dispatch_ends(const Dispatch& dispatch) { static_cast<void>(dispatch); }
+  virtual void dispatch_begins(const Dispatch& /*dispatch*/) {}
+  virtual void dispatch_ends(const Dispatch& /*dispatch*/) {}
   /// A kernel has faulted, before whoever launched it gets to know: that may be the end of the program.
-  virtual void faulted(const FaultReport& fault) { static_cast<void>(fault); }
+  virtual void faulted(const FaultReport& /*fault*/) {}
 
   /// None of the work-group's waves has begun; all have ended, or the dispatch was cancelled.
-  virtual void work_group_begins(const WorkGroup& group) { static_cast<void>(group); }
-  virtual void work_group_ends(const WorkGroup& group) { static_cast<void>(group); }
-  virtual void wave_begins(const Wave& wave) { static_cast<void>(wave); }
-  virtual void wave_ends(const Wave& wave) { static_cast<void>(wave); }
+  virtual void work_group_begins(const WorkGroup& /*group*/) {}
+  virtual void work_group_ends(const WorkGroup& /*group*/) {}
+  virtual void wave_begins(const Wave& /*wave*/) {}
+  virtual void wave_ends(const Wave& /*wave*/) {}
 
   /// The wave is about to execute it. Its accesses are told after it.
-  virtual void instruction(const Wave& wave, uint64_t pc, const isa::Instruction& instruction) {
-    static_cast<void>(wave);
-    static_cast<void>(pc);
-    static_cast<void>(instruction);
-  }
-  virtual void access(const Wave& wave, const AccessEvent& access) {
-    static_cast<void>(wave);
-    static_cast<void>(access);
-  }
-  /// Of one that wants paths: the wave is about to execute this code, of which single instructions are not told
-  /// otherwise. `before` is a number that stands for what the wave has executed until now, of which the observer has
-  /// said it here; 0 when it begins. Returns that for after the code.
-  virtual uint32_t on_basic_block(const Wave& wave, uint32_t before, const InstructionRange& code) {
-    static_cast<void>(wave);
-    static_cast<void>(before);
-    static_cast<void>(code);
-    return 0;
-  }
-  /// Of one that wants odd accesses: asked whenever a wave begins or goes on.
-  virtual AccessFilter access_filter(const Wave& wave) {
-    static_cast<void>(wave);
-    return {};
-  }
-  /// Likewise: whether there is nothing to be said of an access. Where that goes for all of the memory around it, too,
-  /// as far as others only read if it does, and atomics and scalar accesses are aligned, `around` is that.
-  virtual bool passes_filter(const Wave& wave, const AccessEvent& access, OrdinaryMemory& around) {
-    static_cast<void>(wave);
-    static_cast<void>(access);
-    static_cast<void>(around);
-    return false;
-  }
-  /// The wave is about to execute an instruction, of which is told after this: what it has loaded before may be given
-  /// other values, those that memory has not got or no longer has and that the caches of a GPU may hold.
-  virtual void override_loaded_values(Wave& wave, const isa::Instruction& next) {
-    static_cast<void>(wave);
-    static_cast<void>(next);
-  }
-  virtual void barrier(const Wave& wave, const BarrierEvent& event) {
-    static_cast<void>(wave);
-    static_cast<void>(event);
-  }
+  virtual void instruction(const Wave& /*wave*/, uint64_t /*pc*/, const isa::Instruction& /*instruction*/) {}
+  virtual void access(const Wave& /*wave*/, const AccessEvent& /*access*/) {}
+  virtual void barrier(const Wave& /*wave*/, const BarrierEvent& /*event*/) {}
 
-  virtual void allocated(const MemoryEvent& memory) { static_cast<void>(memory); }
+  virtual void allocated(const MemoryEvent& /*memory*/) {}
   /// The program gives memory back. It stays mapped until the observer calls `release`, once: here, or later.
   // NOLINTNEXTLINE(performance-unnecessary-value-param): an observer that calls it later keeps it
-  virtual void freed(uint64_t address, std::string_view function, std::function<void()> release) {
-    static_cast<void>(address);
-    static_cast<void>(function);
-    release();
-  }
-  virtual void copying(const CopyEvent& copy) { static_cast<void>(copy); }
+  virtual void freed(uint64_t /*address*/, std::string_view /*function*/, std::function<void()> release) { release(); }
+  virtual void copying(const CopyEvent& /*copy*/) {}
 
   // What orders dispatches and copies beside the host's own calls. Signals are told by their addresses. What is
   // released is told before others can see it, what is acquired after it was seen.
 
-  virtual void queue_made(uint64_t queue) { static_cast<void>(queue); }
+  virtual void queue_made(uint64_t /*queue*/) {}
   /// The host has written the packets before that number.
-  virtual void doorbell(uint64_t queue, uint64_t packets) {
-    static_cast<void>(queue);
-    static_cast<void>(packets);
-  }
-  virtual void barrier_packet(const BarrierPacketEvent& packet) { static_cast<void>(packet); }
+  virtual void doorbell(uint64_t /*queue*/, uint64_t /*packets*/) {}
+  virtual void barrier_packet(const BarrierPacketEvent& /*packet*/) {}
   /// The host has read the signal's value, and acts on it.
-  virtual void signal_seen(uint64_t signal) { static_cast<void>(signal); }
+  virtual void signal_seen(uint64_t /*signal*/) {}
   /// The host is about to change the signal: to a value that does not depend on what it had, if it `replaces` it.
-  virtual void signal_changes(uint64_t signal, bool replaces) {
-    static_cast<void>(signal);
-    static_cast<void>(replaces);
-  }
+  virtual void signal_changes(uint64_t /*signal*/, bool /*replaces*/) {}
   /// The host can read the signal's value unseen from now on.
-  virtual void signal_shown(uint64_t signal) { static_cast<void>(signal); }
+  virtual void signal_shown(uint64_t /*signal*/) {}
   /// An asynchronous copy, of which copying() has told, has a number of its own; it starts when it need not wait for
   /// signals any more, and ends before its completion signal says so, on the thread on which it starts.
-  virtual void copy_submitted(uint64_t copy) { static_cast<void>(copy); }
-  virtual void copy_starts(uint64_t copy, std::span<const uint64_t> signals) {
-    static_cast<void>(copy);
-    static_cast<void>(signals);
+  virtual void copy_submitted(uint64_t /*copy*/) {}
+  virtual void copy_starts(uint64_t /*copy*/, std::span<const uint64_t> /*signals*/) {}
+  virtual void copy_ends(uint64_t /*copy*/, uint64_t /*completion_signal*/) {}
+};
+
+/// All that an observer selects.
+struct Watched {
+  EventMask events;
+  InstrumentationRequest instrumentation;
+
+  /// Returns what the observer selects; nothing if it is null.
+  static Watched by(Observer* observer) {
+    if (observer == nullptr) return {};
+    const InstrumentationClient* const client = observer->instrumentation();
+    return {.events = observer->watched(),
+            .instrumentation = client != nullptr ? client->requested() : InstrumentationRequest{}};
   }
-  virtual void copy_ends(uint64_t copy, uint64_t completion_signal) {
-    static_cast<void>(copy);
-    static_cast<void>(completion_signal);
-  }
+  /// Returns whether compiled code can report all of it.
+  bool can_be_compiled() const { return !events.instructions && !instrumentation.loads; }
 };
 
 }  // namespace Atoll::machine

@@ -115,22 +115,10 @@ Checkers::Checkers(Options options, CheckerContext context, Suppressions suppres
   if (wanted("wait")) checkers_.push_back(make_wait_checker(findings_));
   if (wanted("order")) checkers_.push_back(make_order_checker(findings_, options_.seed()));
   for (const auto& checker : checkers_) {
-    const machine::EventMask wants = checker->watched();
-    watched_ |= wants;
-    if (wants.code) of_code_.push_back(checker.get());
-    if (wants.dispatches) of_dispatches_.push_back(checker.get());
-    if (wants.work_groups) of_work_groups_.push_back(checker.get());
-    if (wants.instructions || wants.synchronisation || wants.whole_waves || wants.undefined_values)
-      of_instructions_.push_back(checker.get());
-    if (wants.paths) of_paths_ = checker.get();
-    if (wants.accesses || wants.filtered_accesses || wants.undefined_values || wants.paths)
-      of_accesses_.push_back(checker.get());
-    if (wants.barriers) of_barriers_.push_back(checker.get());
-    if (wants.memory) of_memory_.push_back(checker.get());
-    if (wants.loads) of_loads_.push_back(checker.get());
-    if (wants.order) of_order_.push_back(checker.get());
+    add(*checker);
+    if (checker->watched().memory) of_memory_.push_back(checker.get());
   }
-  if (progress_.is_wanted()) watched_ |= {.dispatches = true, .work_groups = true};
+  if (progress_.is_wanted()) add(progress_);
 }
 
 support::Result<void> Checkers::finish() {
@@ -186,80 +174,6 @@ void Checkers::forget() {
   for (const auto& checker : checkers_) checker->forget();
 }
 
-void Checkers::code_loaded(const machine::LoadedCode& code) {
-  for (Checker* each : of_code_) each->code_loaded(code);
-}
-void Checkers::code_unloading(const machine::LoadedCode& code) {
-  for (Checker* each : of_code_) each->code_unloading(code);
-}
-void Checkers::dispatch_begins(const machine::Dispatch& dispatch) {
-  if (progress_.is_wanted()) progress_.dispatch_begins(dispatch);
-  for (Checker* each : of_dispatches_) each->dispatch_begins(dispatch);
-}
-void Checkers::dispatch_ends(const machine::Dispatch& dispatch) {
-  if (progress_.is_wanted()) progress_.dispatch_ends(dispatch);
-  for (Checker* each : of_dispatches_) each->dispatch_ends(dispatch);
-}
-void Checkers::work_group_begins(const machine::WorkGroup& group) {
-  for (Checker* each : of_work_groups_) each->work_group_begins(group);
-}
-void Checkers::work_group_ends(const machine::WorkGroup& group) {
-  if (progress_.is_wanted()) progress_.work_group_ends(group);
-  for (Checker* each : of_work_groups_) each->work_group_ends(group);
-}
-void Checkers::wave_begins(const machine::Wave& wave) {
-  for (Checker* each : of_work_groups_) each->wave_begins(wave);
-}
-void Checkers::wave_ends(const machine::Wave& wave) {
-  for (Checker* each : of_work_groups_) each->wave_ends(wave);
-}
-void Checkers::instruction(const machine::Wave& wave, uint64_t pc, const isa::Instruction& instruction) {
-  for (Checker* each : of_instructions_) each->instruction(wave, pc, instruction);
-}
-void Checkers::access(const machine::Wave& wave, const machine::AccessEvent& access) {
-  for (Checker* each : of_accesses_) each->access(wave, access);
-}
-uint32_t Checkers::on_basic_block(const machine::Wave& wave, uint32_t before, const machine::InstructionRange& code) {
-  return of_paths_->on_basic_block(wave, before, code);
-}
-/// Asked where odd accesses alone are wanted: what one of the checkers finds odd is.
-machine::AccessFilter Checkers::access_filter(const machine::Wave& wave) {
-  machine::AccessFilter all{.scratch_bytes = UINT32_MAX};
-  for (Checker* each : of_accesses_) {
-    const machine::AccessFilter one = each->access_filter(wave);
-    all.scratch_bytes = std::min(all.scratch_bytes, one.scratch_bytes);
-    all.lds_bytes = std::min(all.lds_bytes, one.lds_bytes);
-    all.epoch = std::max(all.epoch, one.epoch);
-    if (one.undefined != nullptr) all.undefined = one.undefined;
-  }
-  return all;
-}
-bool Checkers::passes_filter(const machine::Wave& wave, const machine::AccessEvent& access,
-                             machine::OrdinaryMemory& around) {
-  around = {.begin = 0, .end = UINT64_MAX};
-  for (Checker* each : of_accesses_) {
-    machine::OrdinaryMemory one;
-    if (!each->passes_filter(wave, access, one)) return false;
-    around = {.begin = std::max(around.begin, one.begin), .end = std::min(around.end, one.end)};
-  }
-  return true;
-}
-void Checkers::override_loaded_values(machine::Wave& wave, const isa::Instruction& next) {
-  for (Checker* each : of_loads_) each->override_loaded_values(wave, next);
-}
-void Checkers::barrier(const machine::Wave& wave, const machine::BarrierEvent& event) {
-  for (Checker* each : of_barriers_) each->barrier(wave, event);
-}
-void Checkers::allocated(const machine::MemoryEvent& memory) {
-  for (Checker* each : of_memory_) each->allocated(memory);
-}
-void Checkers::freed(uint64_t address, std::string_view function, std::function<void()> release) {
-  const std::shared_ptr<void> last(nullptr, [release = std::move(release)](void*) { release(); });
-  for (Checker* each : of_memory_) each->freed(address, function, [last] { static_cast<void>(last); });
-}
-void Checkers::copying(const machine::CopyEvent& copy) {
-  for (Checker* each : of_memory_) each->copying(copy);
-}
 void Checkers::copied(const machine::CopyEvent& copy) {
   for (Checker* each : of_memory_) each->copied(copy);
 }
@@ -277,33 +191,6 @@ void Checkers::allocated_in_stream(uint64_t address, uint64_t bytes, std::string
 }
 void Checkers::freed_in_stream(uint64_t address, std::string_view function) {
   for (Checker* each : of_memory_) each->freed_in_stream(address, function);
-}
-void Checkers::queue_made(uint64_t queue) {
-  for (Checker* each : of_order_) each->queue_made(queue);
-}
-void Checkers::doorbell(uint64_t queue, uint64_t packets) {
-  for (Checker* each : of_order_) each->doorbell(queue, packets);
-}
-void Checkers::barrier_packet(const machine::BarrierPacketEvent& packet) {
-  for (Checker* each : of_order_) each->barrier_packet(packet);
-}
-void Checkers::signal_seen(uint64_t signal) {
-  for (Checker* each : of_order_) each->signal_seen(signal);
-}
-void Checkers::signal_changes(uint64_t signal, bool replaces) {
-  for (Checker* each : of_order_) each->signal_changes(signal, replaces);
-}
-void Checkers::signal_shown(uint64_t signal) {
-  for (Checker* each : of_order_) each->signal_shown(signal);
-}
-void Checkers::copy_submitted(uint64_t copy) {
-  for (Checker* each : of_order_) each->copy_submitted(copy);
-}
-void Checkers::copy_starts(uint64_t copy, std::span<const uint64_t> signals) {
-  for (Checker* each : of_order_) each->copy_starts(copy, signals);
-}
-void Checkers::copy_ends(uint64_t copy, uint64_t completion_signal) {
-  for (Checker* each : of_order_) each->copy_ends(copy, completion_signal);
 }
 
 }  // namespace Atoll::observe

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "machine/observer.h"
+#include "machine/observer_mux.h"
 #include "observe/report/findings.h"
 #include "observe/report/options.h"
 #include "observe/report/progress.h"
@@ -76,7 +77,7 @@ class Checker : public machine::Observer {
 /// A finding's line in the summary at the end, with its end.
 std::string summary_line(const Finding& finding);
 
-class Checkers final : public machine::Observer {
+class Checkers final : public machine::ObserverMux {
  public:
   /// Errors: a suppression file that cannot be read or understood, a report whose kind is unknown.
   static support::Result<std::unique_ptr<Checkers>> create(Options options, CheckerContext context);
@@ -94,42 +95,13 @@ class Checkers final : public machine::Observer {
   /// Lets go of all memory that is kept, before who has it goes.
   void forget();
 
-  machine::EventMask watched() const override { return watched_; }
-  void code_loaded(const machine::LoadedCode& code) override;
-  void code_unloading(const machine::LoadedCode& code) override;
-  void dispatch_begins(const machine::Dispatch& dispatch) override;
-  void dispatch_ends(const machine::Dispatch& dispatch) override;
   void faulted(const machine::FaultReport& fault) override;
-  void work_group_begins(const machine::WorkGroup& group) override;
-  void work_group_ends(const machine::WorkGroup& group) override;
-  void wave_begins(const machine::Wave& wave) override;
-  void wave_ends(const machine::Wave& wave) override;
-  void instruction(const machine::Wave& wave, uint64_t pc, const isa::Instruction& instruction) override;
-  void access(const machine::Wave& wave, const machine::AccessEvent& access) override;
-  uint32_t on_basic_block(const machine::Wave& wave, uint32_t before, const machine::InstructionRange& code) override;
-  machine::AccessFilter access_filter(const machine::Wave& wave) override;
-  bool passes_filter(const machine::Wave& wave, const machine::AccessEvent& access,
-                     machine::OrdinaryMemory& around) override;
-  void override_loaded_values(machine::Wave& wave, const isa::Instruction& next) override;
-  void barrier(const machine::Wave& wave, const machine::BarrierEvent& event) override;
-  void allocated(const machine::MemoryEvent& memory) override;
-  void freed(uint64_t address, std::string_view function, std::function<void()> release) override;
-  void copying(const machine::CopyEvent& copy) override;
   void copied(const machine::CopyEvent& copy);
   void lds_laid_out(uint64_t kernarg, const LdsLayout& layout);
   void refused_free(uint64_t address, std::string_view function);
   void refused_copy(const machine::CopyEvent& copy);
   void allocated_in_stream(uint64_t address, uint64_t bytes, std::string_view function);
   void freed_in_stream(uint64_t address, std::string_view function);
-  void queue_made(uint64_t queue) override;
-  void doorbell(uint64_t queue, uint64_t packets) override;
-  void barrier_packet(const machine::BarrierPacketEvent& packet) override;
-  void signal_seen(uint64_t signal) override;
-  void signal_changes(uint64_t signal, bool replaces) override;
-  void signal_shown(uint64_t signal) override;
-  void copy_submitted(uint64_t copy) override;
-  void copy_starts(uint64_t copy, std::span<const uint64_t> signals) override;
-  void copy_ends(uint64_t copy, uint64_t completion_signal) override;
 
  private:
   Checkers(Options options, CheckerContext context, Suppressions suppressions);
@@ -139,12 +111,8 @@ class Checkers final : public machine::Observer {
   const CheckerContext checker_context_;
   Findings findings_;
   Progress progress_;
-  machine::EventMask watched_;
   std::vector<std::unique_ptr<Checker>> checkers_;
-  /// Those that want such events.
-  std::vector<Checker*> of_code_, of_dispatches_, of_work_groups_, of_instructions_, of_accesses_, of_barriers_,
-      of_memory_, of_loads_, of_order_;
-  Checker* of_paths_ = nullptr;  ///< paths have numbers, which are one observer's
+  std::vector<Checker*> of_memory_;  ///< checkers that select memory events
   bool finished_ = false;
   std::mutex report_mutex_;
   std::vector<Finding> faults_;  ///< of kernels: they are told by whoever launched these, and only stand in the file

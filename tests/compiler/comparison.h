@@ -15,6 +15,7 @@
 #include "compiler/analysis/superblocks.h"
 #include "compiler/driver/compile.h"
 #include "compiler/llvm/host_code.h"
+#include "engine/compiled/compiled_run.h"
 #include "engine/compiled/host_code.h"
 #include "engine/compiled/interpreter_fallback.h"
 #include "engine/compiled/jit_context.h"
@@ -135,7 +136,8 @@ class Comparison {
     ASSERT_TRUE(code) << code.error().message;
 
     engine::GlobalWaveSync sync;
-    engine::Run& run = engine::begin_run(wave, 1'000'000, cache, sync);
+    engine::Run& run = engine::compiled_run_of_thread().run;
+    engine::begin_run(run, wave, 1'000'000, cache, sync);
     wave.pc = base();
     while (wave.pc != base() + end_) {
       const engine::ControlFlow& known = request->flow;

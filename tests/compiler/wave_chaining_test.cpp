@@ -7,6 +7,7 @@
 
 #include "compiler/driver/compile.h"
 #include "compiler/llvm/host_code.h"
+#include "engine/compiled/compiled_run.h"
 #include "engine/compiled/host_code.h"
 #include "engine/compiled/jit_context.h"
 #include "engine/compiled/load_records.h"
@@ -108,7 +109,8 @@ class Series : public testing::Test {
     grid.begin(wave);
     engine::CodeCache cache(target);
     engine::GlobalWaveSync sync;
-    engine::Run& run = engine::begin_run(wave, limit, cache, sync);
+    engine::Run& run = engine::compiled_run_of_thread().run;
+    engine::begin_run(run, wave, limit, cache, sync);
     run.series = &grid;
     EXPECT_EQ(engine::enter((*placed)->function(*entry), &wave, &run, entry->number, &context),
               engine::ExitReason::stops);

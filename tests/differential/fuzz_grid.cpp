@@ -12,7 +12,7 @@
 #include <stdexcept>
 
 #include "differential/random_instruction.h"
-#include "engine/interpreter/micro_op.h"
+#include "engine/compiled/compiled_run.h"
 #include "engine/vgpr_banks.h"
 #include "isa/decode.h"
 #include "machine/report/fault_guard.h"
@@ -247,7 +247,7 @@ bool FuzzGrid::run_wave(machine::Engine& engine, machine::Wave& wave, uint64_t t
   result.instructions += wave.instructions - before;
   interpreted_ += wave.interpreted - interpreted_before;
   if (done && wave.state != WaveState::faulted) return wave.state != WaveState::ready;
-  const uint8_t chunk = engine::run_of_thread().chunk;
+  const uint8_t chunk = engine::compiled_run_of_thread().run.chunk;
   if (!done) engine.retrace_fault(wave, host);
   FinalFault& fault = result.fault.emplace();
   fault.pc = wave.pc - dispatch_.kernel->entry;

@@ -13,7 +13,7 @@ const std::vector<std::string> directives = {"next_free_vgpr 16", "next_free_sgp
                                              "user_sgpr_kernarg_segment_ptr 1"};
 
 struct Accesses : testing::TestWithParam<Way> {
-  Recorder recorder{{.accesses = !GetParam().odd, .filtered_accesses = GetParam().odd}};
+  Recorder recorder{{.accesses = !GetParam().odd}, {.filtered_accesses = GetParam().odd}};
   machine::Memory memory;  // kernels may touch nothing else
   uint64_t base = memory.allocate(8192, 0, "words and arguments").value_or(0);
   uint64_t* arguments = reinterpret_cast<uint64_t*>(base + 4096);
@@ -236,13 +236,13 @@ TEST(InlineAccessFilter, OfWhatIsOrdinaryIsAskedOnce) {
                  "v_add_u32 v1, 0x100, v1\ns_add_i32 s6, s6, -1\ns_cmp_lg_u32 s6, 0\ns_cbranch_scc1 again\ns_endpgm",
                  64, 64, arguments, 0, "compiled");
   };
-  Recorder all({.filtered_accesses = true});
+  Recorder all({}, {.filtered_accesses = true});
   all.ordinary = {.begin = base, .end = base + size + 8};
   stores(all);
   EXPECT_TRUE(all.accesses.empty());
   EXPECT_LE(all.asked, 2U);  // of the load and of the store
 
-  Recorder but_the_last({.filtered_accesses = true});
+  Recorder but_the_last({}, {.filtered_accesses = true});
   but_the_last.ordinary = {.begin = base, .end = base + size - 4};
   stores(but_the_last);
   ASSERT_EQ(but_the_last.accesses.size(), 2U);

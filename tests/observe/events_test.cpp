@@ -58,7 +58,7 @@ TEST_P(ByEngine, ASplitBarrier) {
 // Loops, an access that is told, calls of handlers, a barrier in between: each instruction once and in turn, by its
 // place in the code, whichever engine executes it.
 TEST_P(ByEngine, PathsAreToldInFull) {
-  Recorder recorder{{.accesses = true, .paths = true}};
+  Recorder recorder{{.accesses = true}, {.paths = true}};
   run_observed(recorder, "gfx900", {"next_free_vgpr 4", "next_free_sgpr 8", "user_sgpr_kernarg_segment_ptr 1"},
                R"(
     s_mov_b32 s4, 0
@@ -94,7 +94,7 @@ TEST_P(ByEngine, PathsAreToldInFull) {
 
 // As long as a copy fills LDS, every access of it matters.
 TEST_P(ByEngine, CodeThatCopiesToLdsTellsOfAllAccesses) {
-  Recorder recorder{{.paths = true}};
+  Recorder recorder{{}, {.paths = true}};
   machine::Memory memory;
   const uint64_t base = memory.allocate(0x1000, 0, "data").value_or(0);
   ASSERT_NE(base, 0U);

@@ -40,8 +40,9 @@ inline void PrintTo(const Way& way, std::ostream* out) { *out << way.name; }
 inline constexpr Way ways[] = {
     {"interpreted", "interpreter", false}, {"compiled", "compiled", false}, {"odd", "compiled", true}};
 
-struct Recorder : machine::Observer {
+struct Recorder : machine::Observer, machine::InstrumentationClient {
   machine::EventMask wanted;
+  machine::InstrumentationRequest request;
   machine::OrdinaryMemory ordinary;  ///< where accesses are
   const uint64_t epoch = [] {        // what others have said of memory is not good for this one
     static std::atomic<uint64_t> last{0};
@@ -54,8 +55,11 @@ struct Recorder : machine::Observer {
   std::vector<uint64_t> path;     ///< the words of code that waves have come to
   std::vector<uint32_t> numbers;  ///< that the path had before each piece
 
-  explicit Recorder(const machine::EventMask& watched) : wanted(watched) {}
+  explicit Recorder(const machine::EventMask& watched, const machine::InstrumentationRequest& requested = {})
+      : wanted(watched), request(requested) {}
   machine::EventMask watched() const override { return wanted; }
+  machine::InstrumentationClient* instrumentation() override { return this; }
+  machine::InstrumentationRequest requested() const override { return request; }
 
   void note(std::string event) {
     const std::lock_guard lock(mutex);
@@ -79,7 +83,7 @@ struct Recorder : machine::Observer {
     for (unsigned lane = 0; lane < 64; ++lane)
       if ((access.lanes >> lane & 1) != 0) recorded.addresses.push_back(access.addresses[lane]);
     const std::lock_guard lock(mutex);
-    if (wanted.filtered_accesses && joins(recorded)) return;
+    if (request.filtered_accesses && joins(recorded)) return;
     accesses.push_back(std::move(recorded));
   }
   /// Whether it is another part of the last one, and is that now: odd accesses are told some lanes at a time.
@@ -117,7 +121,7 @@ struct Recorder : machine::Observer {
 };
 
 /// Runs a kernel of `items` work-items in work-groups of `group` on a GPU that the recorder watches.
-inline void run_observed(Recorder& recorder, const char* gpu_name, const std::vector<std::string>& directives,
+inline void run_observed(machine::Observer& recorder, const char* gpu_name, const std::vector<std::string>& directives,
                          const std::string& text, uint32_t items, uint32_t group, const void* arguments = nullptr,
                          uint32_t scratch = 0, const char* engine = "interpreter") {
   const auto model = target::find_gpu(gpu_name);

@@ -5,6 +5,7 @@
 
 #include <llvm/IR/MDBuilder.h>
 
+#include "engine/compiled/compiled_run.h"
 #include "machine/wave/undefined_registers.h"
 
 namespace Atoll::compiler {
@@ -44,7 +45,7 @@ std::vector<machine::RegisterUse> words_of(const CheckInterval& interval) {
 }  // namespace
 
 llvm::Value* UndefinedValueChecks::undefined_registers() {
-  return frame_.ir.CreateLoad(frame_.pointer(), frame_.at(frame_.run, offsetof(engine::Run, undefined)));
+  return frame_.ir.CreateLoad(frame_.pointer(), frame_.at(frame_.run, offsetof(engine::CompiledRun, undefined)));
 }
 
 /// Numbers where a function that is called finds them.
@@ -131,7 +132,7 @@ llvm::BasicBlock* UndefinedValueChecks::look_at(const CheckInterval& interval) {
 void UndefinedValueChecks::end_accesses() {
   llvm::IRBuilder<>& ir = frame_.ir;
   llvm::Value* some =
-      ir.CreateLoad(ir.getInt8Ty(), frame_.at(frame_.run, offsetof(engine::Run, has_filtered_accesses)));
+      ir.CreateLoad(ir.getInt8Ty(), frame_.at(frame_.run, offsetof(engine::CompiledRun, has_filtered_accesses)));
   llvm::BasicBlock *report = block("tell"), *on = block("told");
   ir.CreateCondBr(ir.CreateICmpNE(some, ir.getInt8(0)), report, on,
                   llvm::MDBuilder(frame_.context).createBranchWeights(1, 1u << 10));

@@ -9,9 +9,11 @@
 #include <llvm/Support/ModRef.h>
 
 #include "compiler/memory/lane_access.h"
+#include "engine/compiled/compiled_run.h"
 
 namespace Atoll::compiler {
 
+using engine::CompiledRun;
 using engine::FilteredAccessKind;
 using engine::LoadRecord;
 using engine::LoadRecords;
@@ -30,7 +32,8 @@ uint8_t InlineAccessFilter::range_number(bool writes) {
 }
 
 InlineAccessFilter::Range InlineAccessFilter::range(uint8_t number, uint64_t bytes) {
-  const size_t at = offsetof(Run, ordinary) + offsetof(PassedFilter, memory) + number * sizeof(PassedFilter::Range);
+  const size_t at =
+      offsetof(CompiledRun, ordinary) + offsetof(PassedFilter, memory) + number * sizeof(PassedFilter::Range);
   llvm::Value* begin = ir().CreateLoad(frame_.i64(), frame_.at(frame_.run, at + offsetof(PassedFilter::Range, begin)));
   llvm::Value* size = ir().CreateLoad(frame_.i64(), frame_.at(frame_.run, at + offsetof(PassedFilter::Range, size)));
   return {begin, ir().CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, size, ir().getInt64(bytes - 1))};
@@ -44,7 +47,7 @@ uint64_t InlineAccessFilter::helper() {
 }
 
 llvm::Value* InlineAccessFilter::record(uint64_t offset, uint32_t number) {
-  llvm::Value* loads = ir().CreateLoad(frame_.pointer(), frame_.at(frame_.run, offsetof(Run, loads)));
+  llvm::Value* loads = ir().CreateLoad(frame_.pointer(), frame_.at(frame_.run, offsetof(CompiledRun, loads)));
   return frame_.at(loads, offsetof(LoadRecords, of) + number * sizeof(LoadRecord) + offset);
 }
 
@@ -95,7 +98,7 @@ void InlineAccessFilter::report_records() {
   {
     const llvm::IRBuilderBase::InsertPointGuard guard(ir());
     ir().SetInsertPoint(loop_);
-    llvm::Value* loads = ir().CreateLoad(frame_.pointer(), frame_.at(frame_.run, offsetof(Run, loads)));
+    llvm::Value* loads = ir().CreateLoad(frame_.pointer(), frame_.at(frame_.run, offsetof(CompiledRun, loads)));
     ir().CreateStore(ir().getInt32(record_count_), frame_.at(loads, offsetof(LoadRecords, count)));
   }
   record_count_ = 0;
@@ -155,7 +158,7 @@ void InlineAccessFilter::look_at_lds(const Element& element, llvm::Value* places
     return record_lanes({.space = Space::lds, .bytes = static_cast<uint8_t>(element.bytes)}, extended(places), lanes);
   }
   if (limits_lds_) {
-    const size_t limit = offsetof(Run, ordinary) + offsetof(PassedFilter, lds_bytes);
+    const size_t limit = offsetof(CompiledRun, ordinary) + offsetof(PassedFilter, lds_bytes);
     llvm::Value* bytes = ir().CreateLoad(frame_.i32(), frame_.at(frame_.run, limit));
     llvm::Value* last = ir().CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, bytes, ir().getInt32(element.bytes - 1));
     starts = ir().CreateBinaryIntrinsic(llvm::Intrinsic::umin, starts, last);
@@ -173,7 +176,7 @@ void InlineAccessFilter::look_at_scratch(const Element& element, llvm::Value* pl
     return record_lanes({.space = Space::scratch, .bytes = static_cast<uint8_t>(element.bytes)}, addresses(), lanes);
   }
   llvm::Value* size = ir().CreateLoad(
-      frame_.i64(), frame_.at(frame_.run, offsetof(Run, ordinary) + offsetof(PassedFilter, scratch_bytes)));
+      frame_.i64(), frame_.at(frame_.run, offsetof(CompiledRun, ordinary) + offsetof(PassedFilter, scratch_bytes)));
   llvm::Value* starts = ir().CreateTrunc(
       ir().CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, size, ir().getInt64(element.bytes - 1)), frame_.i32());
   llvm::Value* is_odd = by_lane ? any(ir().CreateAnd(ir().CreateICmpUGE(places, splat(starts)), lanes.active))

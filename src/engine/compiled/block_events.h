@@ -1,5 +1,5 @@
-// engine/compiled: translated code tells the path of a wave (machine/observer.h, EventMask::paths): each block, as it
-// begins.
+// engine/compiled: translated code tells the path of a wave (machine/instrumentation_client.h,
+// InstrumentationRequest::paths): each block, as it begins.
 //
 // A block that the code has told of may be left in the middle: for the interpreter, or as it fails. What is left of it
 // is in Wave::told until then, and the interpreter does not tell of that again (observation.cpp).

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/compiled/compiled_run.h"
 #include "engine/compiled/translations.h"
 #include "engine/interpreter/code_cache.h"
 #include "engine/interpreter/global_wave_sync.h"
@@ -13,6 +14,7 @@
 #include "engine/interpreter/register_index.h"
 #include "machine/report/fault_guard.h"
 #include "machine/wave/dispatch.h"
+#include "machine/wave_control.h"
 #include "support/environment.h"
 
 namespace Atoll::engine {
@@ -35,11 +37,19 @@ bool waits_for_code() {
   return wish != nullptr && std::string_view(wish) == "wait";
 }
 
-class CompiledEngine final : public machine::Engine {
+class CompiledEngine final : public machine::Engine, private machine::BreakpointListener {
  public:
   /// `observer` may be null.
   CompiledEngine(const target::Target& target, machine::Observer* observer)
-      : CompiledEngine(target, observer, observer != nullptr ? observer->watched() : machine::EventMask{}) {}
+      : CompiledEngine(target, observer, machine::Watched::by(observer),
+                       observer != nullptr ? observer->wave_control() : nullptr) {
+    if (control_ != nullptr) control_->add_engine(*this);
+  }
+  ~CompiledEngine() override {
+    if (control_ != nullptr) control_->remove_engine(*this);
+  }
+  CompiledEngine(const CompiledEngine&) = delete;
+  CompiledEngine& operator=(const CompiledEngine&) = delete;
 
   machine::WaveState run(Wave& wave, uint64_t budget) override { return run(wave, budget, nullptr); }
 
@@ -55,14 +65,16 @@ class CompiledEngine final : public machine::Engine {
   }
 
   void retrace_fault(Wave& wave, machine::HostFault& fault) override {
-    report_filtered_accesses(wave, run_of_thread(), /*fails=*/true);
-    if (records_loads_) report_loads_before_fault(wave, run_of_thread());
-    wave.instructions += run_of_thread().instructions;
-    if (!begin_retrace(wave, run_of_thread())) return;
+    CompiledRun& compiled = compiled_run_of_thread();
+    Run& run = compiled.run;
+    report_filtered_accesses(wave, compiled, /*fails=*/true);
+    if (records_loads_) report_loads_before_fault(wave, compiled);
+    wave.instructions += run.instructions;
+    if (!begin_retrace(wave, run)) return;
     const uint64_t pc = wave.pc;
     machine::HostFault again;
     const bool has_failed_again = !machine::guarded(again, [&] { retrace(wave); });
-    wave.instructions += run_of_thread().instructions;
+    wave.instructions += run.instructions;
     if (has_failed_again) {
       fault = again;
     } else if (wave.state != machine::WaveState::faulted) {
@@ -95,30 +107,41 @@ class CompiledEngine final : public machine::Engine {
   }
 
  private:
-  CompiledEngine(const target::Target& target, machine::Observer* observer, const machine::EventMask& watched)
-      : wave64_(target.with_wave_size(64), watched),
-        wave32_(target.with_wave_size(32), watched),
-        banked_(target, watched),
+  CompiledEngine(const target::Target& target, machine::Observer* observer, const machine::Watched& watched,
+                 machine::WaveControl* control)
+      : wave64_(target.with_wave_size(64), watched, control),
+        wave32_(target.with_wave_size(32), watched, control),
+        banked_(target, watched, control),
         has_banks_(has_vgpr_banks(*target.processor)),
         observer_(observer),
+        control_(control),
         reports_filtered_accesses_(Instrumentation::of(watched).filtered_accesses),
         records_loads_(Instrumentation::of(watched).loads),
-        tracks_undefined_values_(watched.undefined_values),
-        follows_paths_(watched.paths),
+        tracks_undefined_values_(watched.instrumentation.undefined_values),
+        follows_paths_(watched.instrumentation.paths),
         interpreter_(observer != nullptr ? make_observed_interpreter(target, *observer) : make_interpreter(target)) {}
+
+  void breakpoint_changed(uint64_t pc) override {
+    for (Code* code : {&wave64_, &wave32_}) {
+      code->cache.breakpoint_changed(pc);
+      code->translations.breakpoint_changed(pc);
+    }
+    banked_.breakpoint_changed(pc);
+  }
 
   /// For waves of one size: what an instruction does depends on it.
   struct Code {
     CodeCache cache;
     Translations translations;
-    Code(const target::Target& target, const machine::EventMask& watched)
-        : cache(target, false, 0, watched), translations(cache) {}
+    Code(const target::Target& target, const machine::Watched& watched, machine::WaveControl* control)
+        : cache(target, false, 0, watched, control), translations(cache) {}
   };
   Code& code_of(unsigned wave_size) { return wave_size == 32 ? wave32_ : wave64_; }
 
   machine::WaveState run(Wave& wave, uint64_t budget, machine::WaveBatch* series) {
-    if (wave.watches_exceptions || (follows_paths_ && code_of(wave.wave_size).translations.must_interpret(wave)))
-        [[unlikely]] {
+    const bool steps = control_ != nullptr && control_->steps(wave);
+    if (steps || wave.watches_exceptions ||
+        (follows_paths_ && code_of(wave.wave_size).translations.must_interpret(wave))) [[unlikely]] {
       const uint64_t before = wave.instructions;
       const machine::WaveState state = interpreter_->run(wave, budget);
       wave.interpreted += wave.instructions - before;
@@ -126,9 +149,10 @@ class CompiledEngine final : public machine::Engine {
     }
     Code& of_size = code_of(wave.wave_size);
     Translations& translations = of_size.translations;
-    Run& run = begin_run(wave, budget, of_size.cache, sync_);
-    run.observer = observer_;
-    if (reports_filtered_accesses_ || tracks_undefined_values_) request_access_filter(wave, run);
+    CompiledRun& compiled = compiled_run_of_thread();
+    Run& run = compiled.run;
+    begin_run(run, wave, budget, of_size.cache, sync_, observer_);
+    if (reports_filtered_accesses_ || tracks_undefined_values_) request_access_filter(wave, compiled);
     if (translations.expects_some()) translations.take_arrived_sometimes();
     do {
       run.resume = false;
@@ -144,10 +168,10 @@ class CompiledEngine final : public machine::Engine {
       if (code != nullptr) {
         // Only the function that all of them begin in knows how.
         run.series = code->start != nullptr ? std::exchange(series, nullptr) : nullptr;
-        if (records_loads_) begin_loads(run, code->context->helper_ops);
+        if (records_loads_) begin_loads(compiled, code->context->helper_ops);
         const ExitReason reason = enter(code->function, &wave, &run, code->number, code->context);
-        report_filtered_accesses(wave, run, reason == ExitReason::faults);
-        if (records_loads_ && reason == ExitReason::faults) report_loads_before_fault(wave, run);
+        report_filtered_accesses(wave, compiled, reason == ExitReason::faults);
+        if (records_loads_ && reason == ExitReason::faults) report_loads_before_fault(wave, compiled);
         // Left at a block's end, it has told of what it has executed.
         if (reason == ExitReason::goes_on || reason == ExitReason::stops) wave.reported.until = 0;
         if (reason == ExitReason::faults) {
@@ -173,7 +197,7 @@ class CompiledEngine final : public machine::Engine {
   }
 
   /// Translated code has stopped; `fails`: what it has come to is done again.
-  void report_filtered_accesses(const Wave& wave, Run& run, bool fails) const {
+  void report_filtered_accesses(const Wave& wave, CompiledRun& run, bool fails) const {
     if (!reports_filtered_accesses_ || run.filtered_accesses.empty()) return;
     if (fails) forget_filtered_accesses(wave, run);
     report_filtered_accesses_of(wave, run);
@@ -190,8 +214,8 @@ class CompiledEngine final : public machine::Engine {
   void retrace(Wave& wave) {
     const bool is_banked = has_banks_ && vgpr_banks(wave) != 0;
     CodeCache& cache = is_banked ? banked_.of(wave) : code_of(wave.wave_size).cache;
-    Run& run = begin_run(wave, retrace_budget, cache, sync_);
-    run.observer = observer_;
+    Run& run = compiled_run_of_thread().run;
+    begin_run(run, wave, retrace_budget, cache, sync_, observer_);
     const MicroOp* op = cache.find(wave.pc);
     handler_of(op)(wave, op, run);
   }
@@ -246,13 +270,14 @@ class CompiledEngine final : public machine::Engine {
     const uint64_t limit = std::exchange(run.limit, run.instructions);
     interpret(translations, wave, run, entry);
     run.limit = limit;
-    if (wave.state == machine::WaveState::ready && run.instructions < limit) run.resume = true;
+    if (wave.state == machine::WaveState::ready && run.instructions < limit && !run.stopped) run.resume = true;
   }
 
   Code wave64_, wave32_;
   CodeCaches banked_;  ///< for the interpreter, of waves whose instructions name VGPRs of other banks than the first
   const bool has_banks_;
   machine::Observer* const observer_;
+  machine::WaveControl* const control_;  ///< the observer's, or null
   const bool reports_filtered_accesses_, records_loads_, tracks_undefined_values_, follows_paths_;
   GlobalWaveSync sync_;
   /// For waves that watch floating-point exceptions.
@@ -261,6 +286,19 @@ class CompiledEngine final : public machine::Engine {
 };
 
 }  // namespace
+
+// On the heap, as run_of_thread()'s.
+CompiledRun& compiled_run_of_thread() {
+  static thread_local CompiledRun* run = nullptr;
+  struct Owner {
+    ~Owner() { delete std::exchange(run, nullptr); }
+  };
+  if (run == nullptr) {
+    static thread_local Owner owner;
+    run = new CompiledRun;
+  }
+  return *run;
+}
 
 std::unique_ptr<machine::Engine> make_compiled_engine(const target::Target& target) {
   return std::make_unique<CompiledEngine>(target, nullptr);

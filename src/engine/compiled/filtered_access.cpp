@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/compiled/compiled_run.h"
 #include "engine/compiled/load_records.h"
-#include "engine/interpreter/micro_op.h"
 #include "engine/interpreter/observation.h"
 #include "engine/memory/gather_scatter.h"
 #include "engine/memory/lane_scratch.h"
@@ -77,28 +77,28 @@ void as_events(const Wave& wave, const FilteredAccess& access, const Visit& visi
   as_events(wave, *access.op->origin, access.kind, addresses, uint64_t{access.lanes} << access.first_lane, visit);
 }
 
-bool is_of_this_region(const FilteredAccess& access, const Wave& wave, const Run& run) {
-  return access.region == wave.pc && access.visit == run.instructions;
+bool is_of_this_region(const FilteredAccess& access, const Wave& wave, const CompiledRun& run) {
+  return access.region == wave.pc && access.visit == run.run.instructions;
 }
 
 }  // namespace
 
-void filtered_access(const Wave* wave, Run* run, const MicroOp* op, const uint64_t* addresses, uint32_t lanes,
+void filtered_access(const Wave* wave, CompiledRun* run, const MicroOp* op, const uint64_t* addresses, uint32_t lanes,
                      uint32_t first_lane, uint32_t kind, uint64_t time) {
   FilteredAccess access{.op = op,
                         .kind = FilteredAccessKind::from_bits(kind),
-                        .chunk = run->chunk,
+                        .chunk = run->run.chunk,
                         .lanes = lanes,
                         .first_lane = first_lane,
                         .time = time,
                         .region = wave->pc,
-                        .visit = run->instructions};
+                        .visit = run->run.instructions};
   std::copy_n(addresses, semantics::chunk_lanes, access.addresses);
-  machine::Observer& observer = *run->observer;
+  machine::InstrumentationClient& client = *run->run.client;
   bool all_ordinary = true;
   as_events(*wave, access, [&](const machine::AccessEvent& event) {
     machine::OrdinaryMemory around;
-    if (!observer.passes_filter(*wave, event, around)) {
+    if (!client.passes_filter(*wave, event, around)) {
       all_ordinary = false;
     } else if (event.space == machine::Space::global && around.end > around.begin) {
       run->ordinary.memory[access.kind.range] = {.begin = around.begin, .size = around.end - around.begin};
@@ -117,9 +117,9 @@ void filtered_access(const Wave* wave, Run* run, const MicroOp* op, const uint64
   if (!is_kept) report_filtered_accesses_of(*wave, *run);
 }
 
-void request_access_filter(const Wave& wave, Run& run) {
+void request_access_filter(const Wave& wave, CompiledRun& run) {
   PassedFilter& known = run.ordinary;
-  const machine::AccessFilter now = run.observer->access_filter(wave);
+  const machine::AccessFilter now = run.run.client->access_filter(wave);
   known.scratch_bytes = now.scratch_bytes;
   known.lds_bytes = now.lds_bytes;
   run.undefined = now.undefined != nullptr ? now.undefined : &run.nothing_undefined;
@@ -132,7 +132,7 @@ void request_access_filter(const Wave& wave, Run& run) {
   std::ranges::fill(known.memory, PassedFilter::Range{});
 }
 
-void report_filtered_accesses_of(const Wave& wave, Run& run) {
+void report_filtered_accesses_of(const Wave& wave, CompiledRun& run) {
   const auto when = [](const FilteredAccess& access) { return std::pair(access.time, access.op->origin->pc); };
   std::vector<const FilteredAccess*> order;
   for (const FilteredAccess& access : run.filtered_accesses) order.push_back(&access);
@@ -143,7 +143,7 @@ void report_filtered_accesses_of(const Wave& wave, Run& run) {
     const bool is_again =
         access->kind.space == FilteredAccessKind::Space::scalar && last != nullptr && when(*last) == when(*access);
     if (!is_again) {
-      as_events(wave, *access, [&](const machine::AccessEvent& event) { run.observer->access(wave, event); });
+      as_events(wave, *access, [&](const machine::AccessEvent& event) { run.run.observer->access(wave, event); });
     }
     last = access;
   }
@@ -151,18 +151,18 @@ void report_filtered_accesses_of(const Wave& wave, Run& run) {
   run.has_filtered_accesses = false;
 }
 
-void report_flat_load(const Wave& wave, Run& run, const OpMetadata& origin, const FilteredAccessKind& kind,
+void report_flat_load(const Wave& wave, CompiledRun& run, const OpMetadata& origin, const FilteredAccessKind& kind,
                       LaneAddresses& addresses, uint64_t lanes) {
   as_events(wave, origin, kind, addresses, lanes,
-            [&](const machine::AccessEvent& event) { run.observer->access(wave, event); });
+            [&](const machine::AccessEvent& event) { run.run.observer->access(wave, event); });
 }
 
-void accesses_are_over(const Wave* wave, Run* run) { report_filtered_accesses_of(*wave, *run); }
+void accesses_are_over(const Wave* wave, CompiledRun* run) { report_filtered_accesses_of(*wave, *run); }
 
-void forget_filtered_accesses(const Wave& wave, Run& run) {
-  if (run.chunk == no_chunk) return;
+void forget_filtered_accesses(const Wave& wave, CompiledRun& run) {
+  if (run.run.chunk == no_chunk) return;
   std::erase_if(run.filtered_accesses, [&](const FilteredAccess& access) {
-    return is_of_this_region(access, wave, run) && access.chunk >= run.chunk;
+    return is_of_this_region(access, wave, run) && access.chunk >= run.run.chunk;
   });
 }
 

@@ -1,5 +1,5 @@
-// engine/compiled: accesses of translated code that an observer may have something to say about (machine/observer.h,
-// EventMask::filtered_accesses).
+// engine/compiled: accesses of translated code that an observer may have something to say about
+// (machine/instrumentation_client.h, InstrumentationRequest::filtered_accesses).
 //
 // Translated code looks at each access of a chunk of lanes before it carries it out (compiler/memory/access_filter.h):
 // whether all of it lies in LDS, in the lanes' scratch, or in memory of which the observer has said that accesses are
@@ -22,8 +22,8 @@ struct Wave;
 
 namespace Atoll::engine {
 
+struct CompiledRun;
 struct MicroOp;
-struct Run;
 
 /// What translated code goes by.
 struct PassedFilter {
@@ -74,20 +74,20 @@ struct FilteredAccess {
 
 /// Called by translated code. The access is that of `op`, of the lanes of `lanes` (16 bits) from `first_lane` on;
 /// `time` as FilteredAccess has it.
-using FilteredAccessFunction = void (*)(const machine::Wave* wave, Run* run, const MicroOp* op,
+using FilteredAccessFunction = void (*)(const machine::Wave* wave, CompiledRun* run, const MicroOp* op,
                                         const uint64_t* addresses, uint32_t lanes, uint32_t first_lane, uint32_t kind,
                                         uint64_t time);
-void filtered_access(const machine::Wave* wave, Run* run, const MicroOp* op, const uint64_t* addresses, uint32_t lanes,
-                     uint32_t first_lane, uint32_t kind, uint64_t time);
+void filtered_access(const machine::Wave* wave, CompiledRun* run, const MicroOp* op, const uint64_t* addresses,
+                     uint32_t lanes, uint32_t first_lane, uint32_t kind, uint64_t time);
 
 /// Before translated code runs the wave.
-void request_access_filter(const machine::Wave& wave, Run& run);
+void request_access_filter(const machine::Wave& wave, CompiledRun& run);
 /// Tells what has been kept.
-void report_filtered_accesses_of(const machine::Wave& wave, Run& run);
+void report_filtered_accesses_of(const machine::Wave& wave, CompiledRun& run);
 
 /// Called by translated code, after instructions that access memory: the same.
-void accesses_are_over(const machine::Wave* wave, Run* run);
+void accesses_are_over(const machine::Wave* wave, CompiledRun* run);
 /// The region at Wave::pc has failed, and is to be done again from the chunk in Run::chunk on.
-void forget_filtered_accesses(const machine::Wave& wave, Run& run);
+void forget_filtered_accesses(const machine::Wave& wave, CompiledRun& run);
 
 }  // namespace Atoll::engine

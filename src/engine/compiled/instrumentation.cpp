@@ -8,15 +8,17 @@
 
 namespace Atoll::engine {
 
-Instrumentation Instrumentation::of(const machine::EventMask& watched) {
-  return {.synchronisation = watched.synchronisation || watched.barriers,
-          .whole_waves = watched.whole_waves,
-          .accesses = watched.accesses,
-          // Who follows paths or undefined_values wants every access where the wave executes it.
-          .loads = watched.accesses && !watched.paths && !watched.undefined_values,
-          .filtered_accesses = (watched.filtered_accesses || watched.undefined_values) && !watched.accesses,
-          .undefined_values = watched.undefined_values,
-          .paths = watched.paths};
+Instrumentation Instrumentation::of(const machine::Watched& watched) {
+  const machine::EventMask& events = watched.events;
+  const machine::InstrumentationRequest& request = watched.instrumentation;
+  return {.synchronisation = events.synchronisation || events.barriers,
+          .whole_waves = events.whole_waves,
+          .accesses = events.accesses,
+          // With paths or undefined_values, accesses have to be reported where the wave executes them.
+          .loads = events.accesses && !request.paths && !request.undefined_values,
+          .filtered_accesses = (request.filtered_accesses || request.undefined_values) && !events.accesses,
+          .undefined_values = request.undefined_values,
+          .paths = request.paths};
 }
 
 bool Instrumentation::by_handler(const isa::Instruction& instruction) const {

@@ -26,7 +26,7 @@ struct Instrumentation {
   bool undefined_values = false;
   bool paths = false;  ///< of each block as it begins, by itself
 
-  static Instrumentation of(const machine::EventMask& watched);
+  static Instrumentation of(const machine::Watched& watched);
   /// Whether an instruction is left to the interpreter's handler, which tells.
   bool by_handler(const isa::Instruction& instruction) const;
   /// Returns whether translated code records an instruction's accesses, as far as it executes it.

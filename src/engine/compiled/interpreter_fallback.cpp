@@ -21,8 +21,8 @@ const MicroOp* InterpreterFallbacks::prepare(uint64_t pc, const isa::Instruction
   MicroOp& op = slot.ops[0];
   op.origin = &slot.origin;
   op.slots = instruction.size / 4;
-  machine::EventMask watched = cache_.watched();
-  watched.paths = false;  // the code around it tells of its blocks
+  machine::Watched watched = cache_.watched();
+  watched.instrumentation.paths = false;  // the code around it tells of its blocks
   op.handler = observe(slot.origin, prepare_op(slot.origin, op, *page_, cache_), watched);
   return &op;
 }

@@ -26,8 +26,8 @@ struct JitContext {
   void (*multiply)(Wave* wave, const MicroOp* const* ops, uint64_t count, Run* run);  ///< multiply_ops()
   FilteredAccessFunction filtered_access;                                             ///< filtered_access()
   UndefinedValueFunction registers_are_defined;                                       ///< registers_are_defined()
-  void (*accesses_are_over)(const Wave* wave, Run* run);                              ///< accesses_are_over()
-  void (*report_loads)(const Wave* wave, Run* run);                                   ///< report_loads()
+  void (*accesses_are_over)(const Wave* wave, CompiledRun* run);                      ///< accesses_are_over()
+  void (*report_loads)(const Wave* wave, CompiledRun* run);                           ///< report_loads()
   ScalarLoadFunction report_scalar_load;                                              ///< report_scalar_load()
   PathFunction block_begins;                                                          ///< block_begins()
 };

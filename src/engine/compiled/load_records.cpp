@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "engine/interpreter/micro_op.h"
+#include "engine/compiled/compiled_run.h"
 #include "machine/observer.h"
 #include "machine/wave/wave.h"
 
@@ -38,7 +38,7 @@ void fill_addresses(LoadRecord& record) {
   }
 }
 
-void report(const Wave& wave, Run& run, LoadRecord& record) {
+void report(const Wave& wave, CompiledRun& run, LoadRecord& record) {
   const OpMetadata& origin = *run.loads->ops[record.op & ~LoadRecord::even]->origin;
   const FilteredAccessKind kind = FilteredAccessKind::from_bits(record.kind);
   const bool is_even = (record.op & LoadRecord::even) != 0;
@@ -49,25 +49,25 @@ void report(const Wave& wave, Run& run, LoadRecord& record) {
   const machine::Space space = kind.space == FilteredAccessKind::Space::lds       ? machine::Space::lds
                                : kind.space == FilteredAccessKind::Space::scratch ? machine::Space::scratch
                                                                                   : machine::Space::global;
-  run.observer->access(wave, {.instruction = origin.instruction,
-                              .pc = origin.pc,
-                              .space = space,
-                              .reads = true,
-                              .writes = false,
-                              .is_atomic = false,
-                              .is_scalar = false,
-                              .drops_bits = false,
-                              .bytes = kind.bytes,
-                              .lanes = record.lanes,
-                              .addresses = record.addresses.of,
-                              .element = kind.element,
-                              .pattern = is_even ? even_pattern(record, kind.bytes)
-                                                 : access_pattern(record.addresses.of, record.lanes, kind.bytes)});
+  run.run.observer->access(wave, {.instruction = origin.instruction,
+                                  .pc = origin.pc,
+                                  .space = space,
+                                  .reads = true,
+                                  .writes = false,
+                                  .is_atomic = false,
+                                  .is_scalar = false,
+                                  .drops_bits = false,
+                                  .bytes = kind.bytes,
+                                  .lanes = record.lanes,
+                                  .addresses = record.addresses.of,
+                                  .element = kind.element,
+                                  .pattern = is_even ? even_pattern(record, kind.bytes)
+                                                     : access_pattern(record.addresses.of, record.lanes, kind.bytes)});
 }
 
 }  // namespace
 
-void report_loads(const Wave* wave, Run* run) {
+void report_loads(const Wave* wave, CompiledRun* run) {
   LoadRecords& loads = *run->loads;
   for (uint32_t i = 0; i < loads.count; ++i) {
     if (loads.of[i].lanes != 0) report(*wave, *run, loads.of[i]);
@@ -75,32 +75,32 @@ void report_loads(const Wave* wave, Run* run) {
   loads.count = 0;
 }
 
-void report_scalar_load(const Wave* wave, Run* run, const MicroOp* op, uint64_t address, uint32_t kind_bits) {
+void report_scalar_load(const Wave* wave, CompiledRun* run, const MicroOp* op, uint64_t address, uint32_t kind_bits) {
   const OpMetadata& origin = *op->origin;
   const FilteredAccessKind kind = FilteredAccessKind::from_bits(kind_bits);
   const uint64_t rounded = kind.bytes < 4 ? address : address & ~uint64_t{3};
-  run->observer->access(*wave, {.instruction = origin.instruction,
-                                .pc = origin.pc,
-                                .space = machine::Space::global,
-                                .reads = true,
-                                .writes = false,
-                                .is_atomic = false,
-                                .is_scalar = true,
-                                .drops_bits = rounded != address,
-                                .bytes = kind.bytes,
-                                .lanes = 1,
-                                .addresses = &rounded,
-                                .pattern = {.begin = rounded, .end = rounded + kind.bytes}});
+  run->run.observer->access(*wave, {.instruction = origin.instruction,
+                                    .pc = origin.pc,
+                                    .space = machine::Space::global,
+                                    .reads = true,
+                                    .writes = false,
+                                    .is_atomic = false,
+                                    .is_scalar = true,
+                                    .drops_bits = rounded != address,
+                                    .bytes = kind.bytes,
+                                    .lanes = 1,
+                                    .addresses = &rounded,
+                                    .pattern = {.begin = rounded, .end = rounded + kind.bytes}});
 }
 
-void report_loads_before_fault(const Wave& wave, Run& run) {
+void report_loads_before_fault(const Wave& wave, CompiledRun& run) {
   LoadRecords& loads = *run.loads;
-  const uint64_t finished = run.chunk == no_chunk ? 0 : (uint64_t{1} << run.chunk * semantics::chunk_lanes) - 1;
+  const uint64_t finished = run.run.chunk == no_chunk ? 0 : (uint64_t{1} << run.run.chunk * semantics::chunk_lanes) - 1;
   for (uint32_t i = 0; i < loads.count; ++i) loads.of[i].lanes &= finished;
   report_loads(&wave, &run);
 }
 
-void begin_loads(Run& run, const MicroOp* const* ops) {
+void begin_loads(CompiledRun& run, const MicroOp* const* ops) {
   // Allocated on the heap, like the Run of a thread (run_of_thread()): dlopen() shares 1.5 KB of static thread-local
   // storage among all libraries. The pointer outlives its owner, since programs launch kernels while they end.
   static thread_local LoadRecords* records = nullptr;

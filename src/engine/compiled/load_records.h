@@ -43,21 +43,22 @@ struct LoadRecords {
 };
 
 /// Called by translated code after a loop: reports the records to the observer.
-void report_loads(const machine::Wave* wave, Run* run);
+void report_loads(const machine::Wave* wave, CompiledRun* run);
 
 /// Reports a load whose addresses may be of several memories. Changes these to offsets.
-void report_flat_load(const machine::Wave& wave, Run& run, const OpMetadata& origin, const FilteredAccessKind& kind,
-                      LaneAddresses& addresses, uint64_t lanes);
+void report_flat_load(const machine::Wave& wave, CompiledRun& run, const OpMetadata& origin,
+                      const FilteredAccessKind& kind, LaneAddresses& addresses, uint64_t lanes);
 
 /// Called by translated code: reports a load of scalar memory at an address.
-using ScalarLoadFunction = void (*)(const machine::Wave* wave, Run* run, const MicroOp* op, uint64_t address,
+using ScalarLoadFunction = void (*)(const machine::Wave* wave, CompiledRun* run, const MicroOp* op, uint64_t address,
                                     uint32_t kind);
-void report_scalar_load(const machine::Wave* wave, Run* run, const MicroOp* op, uint64_t address, uint32_t kind);
+void report_scalar_load(const machine::Wave* wave, CompiledRun* run, const MicroOp* op, uint64_t address,
+                        uint32_t kind);
 
 /// Reports the records of the chunks before `Run::chunk`, after a loop has failed there.
-void report_loads_before_fault(const machine::Wave& wave, Run& run);
+void report_loads_before_fault(const machine::Wave& wave, CompiledRun& run);
 
 /// Prepares the calling thread's records for code with these fallbacks.
-void begin_loads(Run& run, const MicroOp* const* ops);
+void begin_loads(CompiledRun& run, const MicroOp* const* ops);
 
 }  // namespace Atoll::engine

@@ -14,6 +14,7 @@
 #include "machine/gpu.h"
 #include "machine/loader.h"
 #include "machine/wave/dispatch.h"
+#include "machine/wave_control.h"
 
 namespace Atoll::engine {
 
@@ -145,6 +146,28 @@ void Translations::forget(uint64_t begin, uint64_t end) {
   count_expected();
 }
 
+void Translations::breakpoint_changed(uint64_t pc) {
+  const std::lock_guard lock(mutex_);
+  std::vector<PendingTranslation> gone;
+  for (auto each = asked_.begin(); each != asked_.end();) {
+    if (each->second.at(pc) == nullptr) {
+      ++each;
+      continue;
+    }
+    for (const auto& [begin, stretch] : each->second.stretches) entries_.forget(begin, stretch.end);
+    gone.push_back(std::move(each->second));
+    each = asked_.erase(each);
+  }
+  // Code may be in several translations: those without a breakpoint are put to use again.
+  for (auto& [root, asked] : asked_) {
+    const bool was_forgotten = std::ranges::any_of(gone, [&](const PendingTranslation& other) {
+      return std::ranges::any_of(other.stretches, [&](const auto& each) { return asked.at(each.first) != nullptr; });
+    });
+    if (was_forgotten) asked.taken = false;
+  }
+  count_expected();
+}
+
 machine::EngineReport Translations::report() const {
   const std::lock_guard lock(mutex_);
   machine::EngineReport report = report_;
@@ -207,9 +230,16 @@ void Translations::follow_code(PendingTranslation& asked, const Wave& wave) {
       stretch->end = at.next();
     }
   }
+  if (has_breakpoint(asked)) return;
   asked.request =
       TranslationRequest::serialise(cache_.target(), *flow, asked.base, code.group(asked.root, cache_, asked.mode));
   asked.request_hash = hash(asked.request);
+}
+
+bool Translations::has_breakpoint(const PendingTranslation& asked) const {
+  return cache_.control() != nullptr && std::ranges::any_of(asked.stretches, [&](const auto& each) {
+           return cache_.control()->has_breakpoint_in(each.first, each.second.end);
+         });
 }
 
 void Translations::add_hotness(PendingTranslation& asked, const Wave& wave, uint64_t hotness) {

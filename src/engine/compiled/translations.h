@@ -56,6 +56,10 @@ class Translations {
   /// Code at [begin, end) is new or gone; no wave is running there.
   void forget(uint64_t begin, uint64_t end);
 
+  /// A breakpoint is new or gone at `pc`, around which waves may be running. The interpreter executes translations with
+  /// a breakpoint in them.
+  void breakpoint_changed(uint64_t pc);
+
   machine::EngineReport report() const;
 
  private:
@@ -100,6 +104,7 @@ class Translations {
   PendingTranslation* covering(const Wave& wave, uint64_t pc);
   PendingTranslation& pending_for(uint64_t root, const CodeMode& mode, const Wave& wave);
   void follow_code(PendingTranslation& asked, const Wave& wave);
+  bool has_breakpoint(const PendingTranslation& asked) const;
   void add_hotness(PendingTranslation& asked, const Wave& wave, uint64_t hotness);
   void keep_hotness(PendingTranslation& asked);
   void hand_over(PendingTranslation& asked);

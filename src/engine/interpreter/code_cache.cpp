@@ -10,6 +10,7 @@
 #include "machine/gpu.h"
 #include "machine/loader.h"
 #include "machine/wave/dispatch.h"
+#include "machine/wave_control.h"
 
 namespace Atoll::engine {
 
@@ -23,6 +24,16 @@ void decode_here(Wave& wave, const MicroOp* op, Run& run) {
 void enter_next_page(Wave& wave, const MicroOp* op, Run& run) {
   op = run.code->find(CodePage::pc_of(op));
   [[clang::musttail]] return handler_of(op)(wave, op, run);
+}
+
+/// The handler of a slot with a breakpoint.
+void at_breakpoint(Wave& wave, const MicroOp* op, Run& run) {
+  const OpMetadata& origin = *op->origin;
+  if (run.control != nullptr && run.control->on_breakpoint(wave, origin.pc)) {
+    run.stopped = true;
+    return stop(wave, machine::WaveState::ready, origin.pc);
+  }
+  [[clang::musttail]] return origin.unpatched(wave, op, run);
 }
 
 /// Sets every slot to be decoded anew.
@@ -108,8 +119,24 @@ bool CodeCache::prepare(Wave& wave, uint64_t pc) {
   op.origin = &origin;
   op.slots = instruction->size / 4;
   const Handler handler = prepare_op(origin, op, page, *this);
-  __atomic_store_n(&op.handler, observe(origin, handler, watched_), __ATOMIC_RELEASE);
+  __atomic_store_n(&op.handler, slot_handler(origin, handler), __ATOMIC_RELEASE);
   return true;
+}
+
+Handler CodeCache::slot_handler(OpMetadata& origin, Handler handler) const {
+  origin.unpatched = observe(origin, handler, watched_);
+  return control_ != nullptr && control_->has_breakpoint(origin.pc) ? at_breakpoint : origin.unpatched;
+}
+
+void CodeCache::breakpoint_changed(uint64_t pc) {
+  const std::lock_guard lock(mutex_);
+  const uint64_t base = pc & ~(code_page_bytes - 1);
+  CodePage* const page = pc % 4 == 0 ? page_at(base) : nullptr;
+  if (page == nullptr) return;
+  MicroOp& op = page->slots[(pc - base) / 4];
+  if (op.handler == decode_here) return;
+  const Handler handler = control_->has_breakpoint(pc) ? at_breakpoint : op.origin->unpatched;
+  __atomic_store_n(&op.handler, handler, __ATOMIC_RELEASE);
 }
 
 void CodeCache::sweep(uint64_t begin, uint64_t end) {
@@ -127,12 +154,18 @@ void CodeCaches::sweep(uint64_t begin, uint64_t end) {
   for (auto& [key, cache] : banked_) cache.sweep(begin, end);
 }
 
+void CodeCaches::breakpoint_changed(uint64_t pc) {
+  for (CodeCache* cache : {&wave64_, &wave64_watching_, &wave32_, &wave32_watching_}) cache->breakpoint_changed(pc);
+  const std::lock_guard lock(banked_mutex_);
+  for (auto& [key, cache] : banked_) cache.breakpoint_changed(pc);
+}
+
 CodeCache& CodeCaches::banked(const Wave& wave) {
   const std::lock_guard lock(banked_mutex_);
   const uint8_t banks = vgpr_banks(wave);
   return banked_
       .try_emplace(std::pair(wave.watches_exceptions, banks), wave32_.target(), wave.watches_exceptions, banks,
-                   watched_)
+                   watched_, wave32_.control())
       .first->second;
 }
 

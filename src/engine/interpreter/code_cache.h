@@ -53,8 +53,8 @@ class CodeCache {
   /// `watches_exceptions`: of waves that do (exceptions.h). `banks`: of waves whose instructions name VGPRs of those
   /// (vgpr_banks.h). `watched`: what is to be told of the code's execution (observation.h).
   explicit CodeCache(const target::Target& target, bool watches_exceptions = false, uint8_t banks = 0,
-                     const machine::EventMask& watched = {})
-      : target_(target), watches_exceptions_(watches_exceptions), banks_(banks), watched_(watched) {}
+                     const machine::Watched& watched = {}, machine::WaveControl* control = nullptr)
+      : target_(target), watches_exceptions_(watches_exceptions), banks_(banks), watched_(watched), control_(control) {}
   ~CodeCache();
   CodeCache(const CodeCache&) = delete;
   CodeCache& operator=(const CodeCache&) = delete;
@@ -75,9 +75,17 @@ class CodeCache {
 
   void sweep(uint64_t begin, uint64_t end);
 
+  /// Sets or removes the breakpoint's handler in the slot of the instruction at `pc`, if the slot is prepared. A slot
+  /// that is prepared later gets it then.
+  void breakpoint_changed(uint64_t pc);
+  /// Returns the handler for an instruction's slot, given its own: the one that reports what is observed and the one of
+  /// a breakpoint come before it.
+  Handler slot_handler(OpMetadata& origin, Handler handler) const;
+
+  machine::WaveControl* control() const { return control_; }
   const target::Target& target() const { return target_; }
   bool watches_exceptions() const { return watches_exceptions_; }
-  const machine::EventMask& watched() const { return watched_; }
+  const machine::Watched& watched() const { return watched_; }
 
  private:
   static constexpr unsigned bucket_count = 4096;
@@ -90,20 +98,22 @@ class CodeCache {
   const target::Target target_;
   const bool watches_exceptions_;
   const uint8_t banks_;
-  const machine::EventMask watched_;
+  const machine::Watched watched_;
   std::recursive_mutex mutex_;  ///< held to add a page, to prepare a slot (which may add one) and to sweep
   std::array<std::atomic<CodePage*>, bucket_count> buckets_{};
+  machine::WaveControl* const control_;  ///< whose breakpoints the code has; null: none
 };
 
 /// The caches of a GPU's code: what an instruction does depends on the wave's size, whether exceptions are watched, and
 /// in which banks it finds its VGPRs.
 class CodeCaches {
  public:
-  explicit CodeCaches(const target::Target& gpu, const machine::EventMask& watched = {})
-      : wave64_(gpu.with_wave_size(64), false, 0, watched),
-        wave64_watching_(gpu.with_wave_size(64), true, 0, watched),
-        wave32_(gpu.with_wave_size(32), false, 0, watched),
-        wave32_watching_(gpu.with_wave_size(32), true, 0, watched),
+  explicit CodeCaches(const target::Target& gpu, const machine::Watched& watched = {},
+                      machine::WaveControl* control = nullptr)
+      : wave64_(gpu.with_wave_size(64), false, 0, watched, control),
+        wave64_watching_(gpu.with_wave_size(64), true, 0, watched, control),
+        wave32_(gpu.with_wave_size(32), false, 0, watched, control),
+        wave32_watching_(gpu.with_wave_size(32), true, 0, watched, control),
         watched_(watched),
         has_banks_(has_vgpr_banks(*gpu.processor)) {}
 
@@ -114,13 +124,14 @@ class CodeCaches {
     return wave.watches_exceptions ? wave64_watching_ : wave64_;
   }
   void sweep(uint64_t begin, uint64_t end);
+  void breakpoint_changed(uint64_t pc);
 
  private:
   /// The cache of waves whose instructions name VGPRs of those banks, which begins when the first comes.
   CodeCache& banked(const Wave& wave);
 
   CodeCache wave64_, wave64_watching_, wave32_, wave32_watching_;
-  const machine::EventMask watched_;
+  const machine::Watched watched_;
   const bool has_banks_;
   std::mutex banked_mutex_;
   std::map<std::pair<bool, uint8_t>, CodeCache> banked_;  ///< by watching or not, and banks

@@ -6,27 +6,38 @@
 #include "engine/interpreter/code_cache.h"
 #include "engine/interpreter/global_wave_sync.h"
 #include "engine/interpreter/register_index.h"
+#include "machine/wave_control.h"
 
 namespace Atoll::engine {
 
 namespace {
 
-class Interpreter final : public machine::Engine {
+class Interpreter final : public machine::Engine, private machine::BreakpointListener {
  public:
   /// `observer` may be null.
   Interpreter(const target::Target& target, machine::Observer* observer, bool steps = false)
-      : caches_(target, observer != nullptr ? observer->watched() : machine::EventMask{}),
+      : caches_(target, machine::Watched::by(observer), observer != nullptr ? observer->wave_control() : nullptr),
         observer_(observer),
-        steps_(steps) {}
+        control_(observer != nullptr ? observer->wave_control() : nullptr),
+        steps_(steps) {
+    if (control_ != nullptr) control_->add_engine(*this);
+  }
+  ~Interpreter() override {
+    if (control_ != nullptr) control_->remove_engine(*this);
+  }
+  Interpreter(const Interpreter&) = delete;
+  Interpreter& operator=(const Interpreter&) = delete;
 
   machine::WaveState run(Wave& wave, uint64_t budget) override {
-    Run& run = begin_run(wave, budget, caches_.of(wave), sync_);
-    run.observer = observer_;
+    Run& run = run_of_thread();
+    const bool single_step = control_ != nullptr && control_->steps(wave);
+    const bool steps = steps_ || single_step;
+    begin_run(run, wave, single_step ? 1 : budget, caches_.of(wave), sync_, observer_);
     do {
       run.resume = false;
       run.code = &caches_.of(wave);  // which s_set_vgpr_msb changes
-      if (steps_ || runs_apart(wave)) {
-        run_apart(wave, run, steps_);
+      if (steps || runs_apart(wave)) {
+        run_apart(wave, run, steps);
       } else {
         const MicroOp* op = run.code->find(wave.pc);
         handler_of(op)(wave, op, run);
@@ -43,9 +54,12 @@ class Interpreter final : public machine::Engine {
   void code_changed(uint64_t begin, uint64_t end) override { caches_.sweep(begin, end); }
 
  private:
+  void breakpoint_changed(uint64_t pc) override { caches_.breakpoint_changed(pc); }
+
   CodeCaches caches_;
   GlobalWaveSync sync_;
   machine::Observer* const observer_;
+  machine::WaveControl* const control_;  ///< the observer's, or null
   const bool steps_;
 };
 
@@ -65,8 +79,8 @@ Run& run_of_thread() {
   return *run;
 }
 
-Run& begin_run(Wave& wave, uint64_t budget, CodeCache& code, GlobalWaveSync& sync) {
-  Run& run = run_of_thread();
+void begin_run(Run& run, Wave& wave, uint64_t budget, CodeCache& code, GlobalWaveSync& sync,
+               machine::Observer* observer) {
   run.base[static_cast<unsigned>(RowBase::vgpr)] = reinterpret_cast<uintptr_t>(wave.vgpr);
   run.base[static_cast<unsigned>(RowBase::agpr)] = reinterpret_cast<uintptr_t>(wave.agpr);
   run.base[static_cast<unsigned>(RowBase::temporary)] = reinterpret_cast<uintptr_t>(run.temporary);
@@ -78,7 +92,10 @@ Run& begin_run(Wave& wave, uint64_t budget, CodeCache& code, GlobalWaveSync& syn
   run.series = nullptr;
   run.code = &code;
   run.sync = &sync;
-  return run;
+  run.stopped = false;
+  run.observer = observer;
+  run.client = observer != nullptr ? observer->instrumentation() : nullptr;
+  run.control = observer != nullptr ? observer->wave_control() : nullptr;
 }
 
 std::unique_ptr<machine::Engine> make_interpreter(const target::Target& target) {

@@ -16,18 +16,18 @@
 #include <string>
 #include <vector>
 
-#include "engine/compiled/filtered_access.h"
 #include "isa/instruction.h"
 #include "machine/engine.h"
-#include "machine/wave/undefined_registers.h"
 #include "machine/wave/wave.h"
 #include "semantics/lanes/lane_movement.h"
 #include "semantics/matrix/wmma.h"
 #include "semantics/registry.h"
 
 namespace Atoll::machine {
+class InstrumentationClient;
 class Observer;
-}
+class WaveControl;
+}  // namespace Atoll::machine
 
 namespace Atoll::engine {
 
@@ -56,7 +56,8 @@ struct OpMetadata {
   const semantics::VectorShape* shape = nullptr;                ///< of a vector instruction with modifiers
   std::shared_ptr<const DualHalf[]> halves{};                   ///< of a dual instruction
   Accesses accesses = nullptr;                                  ///< of a memory instruction
-  Handler observed = nullptr;                                   ///< its own handler, where it is observed
+  Handler observed = nullptr;   ///< the instruction's own handler, where its slot has one that reports
+  Handler unpatched = nullptr;  ///< the slot's handler without a breakpoint
 };
 
 /// What an operand's row offset counts from. Constants have rows of their own and are addressed absolutely.
@@ -144,7 +145,6 @@ inline Handler handler_of(const MicroOp* op) { return __atomic_load_n(&op->handl
 
 class CodeCache;
 class GlobalWaveSync;
-struct LoadRecords;
 
 inline constexpr uint8_t no_chunk = 0xFF;
 
@@ -164,23 +164,20 @@ struct alignas(64) Run {
   machine::WaveBatch* series = nullptr;
   CodeCache* code = nullptr;
   GlobalWaveSync* sync = nullptr;
-  machine::Observer* observer = nullptr;  ///< of a machine that has one
+  machine::Observer* observer = nullptr;  ///< null: none
   /// Of the compiled engine: instructions that this thread interpreted and has not told the places where it began
   /// (compiled/entry_table.h); each counts for those with the same hash. Kept from one run to the next.
   std::array<uint32_t, 8> hotness{};
-  // Of translated code in a machine that is observed (compiled/filtered_access.h).
-  PassedFilter ordinary;
-  std::vector<FilteredAccess> filtered_accesses;
-  bool has_filtered_accesses = false;                ///< as translated code sees that there are some
-  LoadRecords* loads = nullptr;                      ///< of translated code that records its loads, else null
-  machine::UndefinedRegisters* undefined = nullptr;  ///< of the wave, if somebody follows it, ...
-  machine::UndefinedRegisters nothing_undefined;     ///< ... and else this, of which nobody sets a bit
+  machine::InstrumentationClient* client = nullptr;  ///< the observer's
+  machine::WaveControl* control = nullptr;           ///< the observer's; null: it never stops waves
+  bool stopped = false;                              ///< a breakpoint or an observer has stopped the wave
 };
 
 /// The calling thread's Run as it was left.
 Run& run_of_thread();
-/// The same, made ready for `wave` and `budget` instructions.
-Run& begin_run(Wave& wave, uint64_t budget, CodeCache& code, GlobalWaveSync& sync);
+/// Prepares it, or the Run of a CompiledRun, for `wave` and `budget` instructions, and for an observer or null.
+void begin_run(Run& run, Wave& wave, uint64_t budget, CodeCache& code, GlobalWaveSync& sync,
+               machine::Observer* observer = nullptr);
 
 /// Gives the wave back in `state`, to go on at `pc`: the handler returns after it.
 inline void stop(Wave& wave, machine::WaveState state, uint64_t pc) {

@@ -2,7 +2,9 @@
 #include "engine/interpreter/observation.h"
 
 #include "engine/vgpr_banks.h"
+#include "isa/effects.h"
 #include "isa/table.h"
+#include "machine/wave_control.h"
 #include "semantics/memory/memory_access.h"
 
 namespace Atoll::engine {
@@ -32,12 +34,19 @@ void report_step(Wave& wave, const OpMetadata& origin, const Run& run) {
 template <Reported reported>
 void observed(Wave& wave, const MicroOp* op, Run& run) {
   const OpMetadata& origin = *op->origin;
+  if (run.control != nullptr && run.control->skips_events(wave, origin.pc)) [[unlikely]] {
+    [[clang::musttail]] return origin.observed(wave, op, run);
+  }
   if constexpr (reported.path) report_step(wave, origin, run);
-  if constexpr (reported.overrides_loaded_values) run.observer->override_loaded_values(wave, origin.instruction);
+  if constexpr (reported.overrides_loaded_values) run.client->override_loaded_values(wave, origin.instruction);
   if constexpr (reported.instruction) run.observer->instruction(wave, origin.pc, origin.instruction);
   if constexpr (reported.accesses) {
     AccessReporter reporter(*run.observer, wave, origin);
     origin.accesses(wave, *op, run, reporter);
+  }
+  if (run.control != nullptr && run.control->stops_after_events(wave, origin.pc)) [[unlikely]] {
+    run.stopped = true;
+    return stop(wave, machine::WaveState::ready, origin.pc);
   }
   [[clang::musttail]] return origin.observed(wave, op, run);
 }
@@ -103,15 +112,17 @@ bool synchronises(const isa::Instruction& instruction) {
   }
 }
 
-Handler observe(OpMetadata& origin, Handler handler, const machine::EventMask& watched) {
+Handler observe(OpMetadata& origin, Handler handler, const machine::Watched& watched) {
+  const machine::EventMask& events = watched.events;
+  const machine::InstrumentationRequest& request = watched.instrumentation;
   const Reported reported{
-      .path = watched.paths,
-      .instruction = watched.instructions || watched.undefined_values ||
-                     (watched.synchronisation && synchronises(origin.instruction)) ||
-                     (watched.whole_waves && isa::works_on_whole_waves(origin.instruction)),
-      .accesses = (watched.accesses || watched.filtered_accesses || watched.undefined_values || watched.paths) &&
+      .path = request.paths,
+      .instruction = events.instructions || request.undefined_values ||
+                     (events.synchronisation && synchronises(origin.instruction)) ||
+                     (events.whole_waves && isa::works_on_whole_waves(origin.instruction)),
+      .accesses = (events.accesses || request.filtered_accesses || request.undefined_values || request.paths) &&
                   origin.accesses != nullptr,
-      .overrides_loaded_values = watched.loads,
+      .overrides_loaded_values = request.loads,
   };
   if (!reported.path && !reported.instruction && !reported.accesses && !reported.overrides_loaded_values)
     return handler;

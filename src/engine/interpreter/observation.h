@@ -62,13 +62,13 @@ class AccessReporter {
 /// Tells of a wave's path that it is about to execute `code`.
 inline void report_path(Wave& wave, const Run& run, const machine::InstructionRange& code) {
   wave.reported = {
-      .from = code.begin, .until = code.end, .number = run.observer->on_basic_block(wave, wave.reported.number, code)};
+      .from = code.begin, .until = code.end, .number = run.client->on_basic_block(wave, wave.reported.number, code)};
 }
 
 /// Whether an instruction waits for counters, controls caches, or is a barrier of waves.
 bool synchronises(const isa::Instruction& instruction);
 
 /// The handler of an instruction that is observed, whose own is `handler`; that itself when nobody wants to know of it.
-Handler observe(OpMetadata& origin, Handler handler, const machine::EventMask& watched);
+Handler observe(OpMetadata& origin, Handler handler, const machine::Watched& watched);
 
 }  // namespace Atoll::engine

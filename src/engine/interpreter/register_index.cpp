@@ -150,7 +150,8 @@ void go_apart(Wave& wave, uint64_t pc, Run& run) {
 void run_apart(Wave& wave, Run& run, bool steps) {
   const uint64_t limit = std::exchange(run.limit, 0);  // branches come back at once
   wave.state = machine::WaveState::ready;
-  while ((steps || runs_apart(wave)) && wave.state == machine::WaveState::ready && run.instructions < limit) {
+  while ((steps || runs_apart(wave)) && wave.state == machine::WaveState::ready && run.instructions < limit &&
+         !run.stopped) {
     const MicroOp* op = run.code->find_prepared(wave, wave.pc);
     if (op == nullptr) break;
     const isa::Instruction& instruction = op->origin->instruction;
@@ -172,7 +173,7 @@ void run_apart(Wave& wave, Run& run, bool steps) {
     if (run.resume) wave.pc = next;  // else a branch has set it
   }
   run.limit = limit;
-  run.resume = wave.state == machine::WaveState::ready && run.instructions < limit && !steps;
+  run.resume = wave.state == machine::WaveState::ready && run.instructions < limit && !steps && !run.stopped;
 }
 
 Handler prepare_register_index(Preparation& p) {

@@ -12,6 +12,7 @@
 #include "machine/report/fault_guard.h"
 #include "machine/report/fault_report.h"
 #include "machine/wave/barrier.h"
+#include "machine/wave_control.h"
 
 namespace Atoll::machine {
 
@@ -64,6 +65,10 @@ struct Scheduler::SliceSeries : WaveBatch {
 
   TimeSlice& slice;
 };
+
+static WaveControl* control_of(const Dispatch& dispatch) {
+  return dispatch.observer != nullptr ? dispatch.observer->wave_control() : nullptr;
+}
 
 /// A wave has come back from the engine: what that means, for the observer.
 static void report_stop(Observer& observer, const Wave& wave) {
@@ -160,6 +165,7 @@ Scheduler::Stop Scheduler::run_waves(TimeSlice& slice) {
   Engine& engine = dispatch.gpu->engine();
   ResidentGroup& resident = *slice.resident;
   WorkGroup& group = resident.group;
+  WaveControl* const control = control_of(dispatch);
   for (;;) {
     while (slice.next_wave < group.waves.size()) {
       if (dispatch.progress.cancelled.load(std::memory_order_relaxed)) return Stop::cancelled;
@@ -172,6 +178,7 @@ Scheduler::Stop Scheduler::run_waves(TimeSlice& slice) {
       } else if (next.state != WaveState::ready) {
         continue;
       }
+      if (control != nullptr && !control->before_run(next)) continue;
       slice.wave = &next;
       const uint64_t before = next.instructions;
       const uint32_t phase = group.barrier.phase;
@@ -180,6 +187,7 @@ Scheduler::Stop Scheduler::run_waves(TimeSlice& slice) {
       const bool is_first = begins && index == 0 && resident.is_series();
       const WaveState state = is_first ? run_batch(slice, budget) : engine.run(next, budget);
       Wave& wave = *slice.wave;
+      if (control != nullptr) control->after_run(wave);
       const uint64_t ran = wave.instructions - before;
       slice.clock += ran + wave_overhead;
       if (state == WaveState::ready) {
@@ -259,6 +267,7 @@ void Scheduler::abandon(TimeSlice& slice) {
     if (group.waves[i].state != WaveState::ended) slice.instructions.add(group.waves[i]);
   }
   if (group.dispatch != nullptr && group.dispatch->observer != nullptr) {
+    if (WaveControl* const control = control_of(*group.dispatch)) control->forget(group);
     group.dispatch->observer->work_group_ends(group);
   }
   slice.count_group();
@@ -282,7 +291,9 @@ bool Scheduler::poll(TimeSlice& slice) {
     }
     slice.offer_at = slice.now + offer_after_ns;
   }
-  const bool late = slice.now >= dispatch.progress.deadline_ns;
+  const WaveControl* const control = control_of(dispatch);
+  const bool late =
+      slice.now >= dispatch.progress.deadline_ns && (control == nullptr || !control->has_stopped(dispatch));
   const bool interrupted =
       dispatch.progress.interrupts->load(std::memory_order_relaxed) != dispatch.progress.interrupts_seen;
   if (!late && !interrupted) return true;

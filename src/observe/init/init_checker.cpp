@@ -101,13 +101,13 @@ bool means_nothing(std::span<const uint8_t> undefined) {
   return false;
 }
 
-class InitChecker final : public Checker {
+class InitChecker final : public Checker, public machine::InstrumentationClient {
  public:
   explicit InitChecker(Findings& findings) : findings_(findings), memory_([this] { report_full(); }) {}
 
-  machine::EventMask watched() const override {
-    return {.dispatches = true, .work_groups = true, .memory = true, .undefined_values = true};
-  }
+  machine::EventMask watched() const override { return {.dispatches = true, .work_groups = true, .memory = true}; }
+  machine::InstrumentationClient* instrumentation() override { return this; }
+  machine::InstrumentationRequest requested() const override { return {.undefined_values = true}; }
 
   void work_group_begins(const machine::WorkGroup& group) override {
     auto state = std::make_unique<GroupState>();

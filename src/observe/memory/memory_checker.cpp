@@ -178,14 +178,16 @@ bool is_in_one_of(const LdsLayout& layout, uint64_t offset, uint64_t bytes) {
   return std::ranges::any_of(layout, [&](const LdsPart& part) { return part.holds(offset, bytes); });
 }
 
-class MemoryChecker final : public Checker {
+class MemoryChecker final : public Checker, public machine::InstrumentationClient {
  public:
   MemoryChecker(Findings& findings, const CheckerContext& context, bool checks, bool reports_leaks)
       : findings_(findings), checker_context_(context), checks_(checks), reports_leaks_(reports_leaks) {}
 
   machine::EventMask watched() const override {
-    return {.code = checks_, .dispatches = checks_, .filtered_accesses = checks_, .memory = true, .order = checks_};
+    return {.code = checks_, .dispatches = checks_, .memory = true, .order = checks_};
   }
+  machine::InstrumentationClient* instrumentation() override { return this; }
+  machine::InstrumentationRequest requested() const override { return {.filtered_accesses = checks_}; }
 
   void code_unloading(const machine::LoadedCode& code) override {
     const std::lock_guard lock(mutex_);

@@ -141,14 +141,15 @@ struct Missed {
   uint32_t got = 0, has = 0;
 };
 
-class OrderChecker final : public Checker {
+class OrderChecker final : public Checker, public machine::InstrumentationClient {
  public:
   OrderChecker(Findings& findings, uint64_t seed) : findings_(findings), seed_(seed) {}
 
   machine::EventMask watched() const override {
-    return {
-        .dispatches = true, .work_groups = true, .instructions = true, .accesses = true, .memory = true, .loads = true};
+    return {.dispatches = true, .work_groups = true, .instructions = true, .accesses = true, .memory = true};
   }
+  machine::InstrumentationClient* instrumentation() override { return this; }
+  machine::InstrumentationRequest requested() const override { return {.loads = true}; }
 
   void dispatch_begins(const machine::Dispatch& dispatch) override;
   void dispatch_ends(const machine::Dispatch& dispatch) override;

@@ -13,7 +13,7 @@
 
 namespace Atoll::observe {
 
-class Progress {
+class Progress final : public machine::Observer {
  public:
   using Clock = std::chrono::steady_clock;
   static constexpr auto interval = std::chrono::seconds(5);
@@ -25,9 +25,10 @@ class Progress {
       : tell_(std::move(report)), now_(std::move(now)) {}
 
   bool is_wanted() const { return static_cast<bool>(tell_); }
-  void dispatch_begins(const machine::Dispatch& dispatch);
-  void dispatch_ends(const machine::Dispatch& dispatch);
-  void work_group_ends(const machine::WorkGroup& group);
+  machine::EventMask watched() const override { return {.dispatches = true, .work_groups = true}; }
+  void dispatch_begins(const machine::Dispatch& dispatch) override;
+  void dispatch_ends(const machine::Dispatch& dispatch) override;
+  void work_group_ends(const machine::WorkGroup& group) override;
 
  private:
   struct Running {

@@ -36,11 +36,13 @@ struct GroupState {
   LdsCopies copies;
 };
 
-class WaitChecker final : public Checker {
+class WaitChecker final : public Checker, public machine::InstrumentationClient {
  public:
   explicit WaitChecker(Findings& findings) : findings_(findings) {}
 
-  machine::EventMask watched() const override { return {.code = true, .work_groups = true, .paths = true}; }
+  machine::EventMask watched() const override { return {.code = true, .work_groups = true}; }
+  machine::InstrumentationClient* instrumentation() override { return this; }
+  machine::InstrumentationRequest requested() const override { return {.paths = true}; }
 
   void code_unloading(const machine::LoadedCode& code) override {
     paths_.forget(code.base(), code.base() + code.size());
