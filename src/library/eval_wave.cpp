@@ -55,15 +55,6 @@ uint32_t word_of(const isa::Instruction& instruction, const target::Processor& p
   return word;
 }
 
-/// The word of `s_trap 1`, whose number no trap handler has.
-uint32_t trap_word(const target::Processor& processor) {
-  return word_of({.opcode = isa::Opcode::s_trap,
-                  .encoding = isa::Encoding::sopp,
-                  .generation = processor.generation,
-                  .immediate = 1},
-                 processor);
-}
-
 /// The last pair of TTMPs, which code in user mode does not write.
 uint16_t jump_register(const target::Processor& processor) {
   const isa::CodeMap& codes = isa::code_map_of(processor, 0);
@@ -96,10 +87,14 @@ Result<std::unique_ptr<EvalWave>> EvalWave::create(const Options& options, std::
   std::unique_ptr<EvalWave> eval(new EvalWave);
   eval->gpu_ = std::move(*gpu);
   eval->target_ = target::Target(options.gpu.target).with_wave_size(options.wave_size);
-  // Compiled code is watched by nobody: it is to be what runs programs.
+  // Compiled code has no instrumentation: it is to be what runs programs.
+  if (options.engine != "compiled") {
+    eval->observers_.add(eval->memory_);
+    eval->observers_.add(eval->stepper_);
+  }
   eval->engine_ = options.engine == "compiled"
                       ? (*make_engine)(options.gpu.target)
-                      : engine::observed_engine(eval->memory_, options.engine)(options.gpu.target);
+                      : engine::observed_engine(eval->observers_, options.engine)(options.gpu.target);
   if (auto ok = eval->place(code_object); !ok) return std::unexpected(ok.error());
   if (auto ok = eval->open_code(); !ok) return std::unexpected(ok.error());
   eval->begin(*options.gpu.target.processor);
@@ -391,33 +386,15 @@ EvalWave::Outcome EvalWave::run(uint64_t limit) {
 
 std::optional<EvalWave::Outcome> EvalWave::step() {
   Wave& wave = group_.waves[0];
-  const uint64_t pc = wave.pc;
-  const auto instruction = instruction_at(pc);
-  auto* code = reinterpret_cast<uint8_t*>(code_begin_);
-  if (instruction) {
-    const uint32_t trap = trap_word(*target_.processor);
-    for (size_t at = 0; at + 4 <= code_bytes_.size(); at += 4) std::memcpy(code + at, &trap, sizeof trap);
-    const uint64_t offset = pc - code_begin_;
-    const size_t size = std::min<size_t>(instruction->size, code_bytes_.size() - offset);
-    std::memcpy(code + offset, &code_bytes_[offset], size);
+  machine::WaveControl& control = stepper_.control;
+  if (!control.is_stopped(wave)) {
+    control.stop({});
+    control.before_run(wave);
   }
-  engine_->code_changed(code_begin_, code_end_);
-  const uint64_t before = wave.instructions;
-  // A branch to itself may be repeated; everything else ends at a trap.
+  control.step(wave);
   const Outcome outcome = run_some(1);
-  std::memcpy(code, code_bytes_.data(), code_bytes_.size());
-  if (outcome == Outcome::faulted && wave.fault->kind == Fault::Kind::abort && wave.fault->pc != pc) {
-    wave.pc = wave.fault->pc;
-    wave.fault.reset();
-    wave.state = WaveState::ready;
-    wave.instructions = before + 1;
-    return std::nullopt;
-  }
-  if (outcome == Outcome::over_limit) {
-    wave.instructions = before + 1;
-    return std::nullopt;
-  }
-  return outcome;
+  control.after_run(wave);
+  return outcome == Outcome::over_limit ? std::nullopt : std::optional(outcome);
 }
 
 machine::FaultReport EvalWave::fault_report() const {

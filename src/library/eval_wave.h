@@ -2,8 +2,7 @@
 // scratch, and memory at the addresses that the user says.
 //
 // The wave is run by an engine as the machine runs its waves, so what an instruction does, and how it fails, is what it
-// does in a program. Single steps are made with the engine's own means, too: all code but one instruction is replaced
-// by s_trap, which tells where the wave would go on.
+// does in a program. Single steps are the engine's own, too (machine/wave_control.h).
 #pragma once
 
 #include <array>
@@ -20,8 +19,10 @@
 #include "library/eval_memory.h"
 #include "library/eval_values.h"
 #include "machine/gpu.h"
+#include "machine/observer_mux.h"
 #include "machine/wave/dispatch.h"
 #include "machine/wave/wave.h"
+#include "machine/wave_control.h"
 #include "support/error.h"
 
 namespace Atoll::library {
@@ -64,7 +65,7 @@ class EvalWave {
   enum class Outcome : uint8_t { ended, faulted, over_limit, timed_out };
   /// Runs until the end, a fault, or about that many instructions.
   Outcome run(uint64_t limit);
-  /// Carries out one instruction. Nothing: the wave goes on.
+  /// Executes one instruction, in the interpreter. Nothing: the wave goes on.
   std::optional<Outcome> step();
 
   /// What the wave faulted with.
@@ -86,10 +87,17 @@ class EvalWave {
   struct Free {
     void operator()(T* memory) const { std::free(memory); }
   };
+  struct Stepper final : machine::Observer {
+    machine::WaveControl control;
+    machine::EventMask watched() const override { return {}; }
+    machine::WaveControl* wave_control() override { return &control; }
+  };
   target::Target target_;
   std::unique_ptr<machine::Gpu> gpu_;
   std::shared_ptr<machine::LoadedCode> code_;
   EvalMemory memory_;
+  Stepper stepper_;
+  machine::ObserverMux observers_;
   std::unique_ptr<machine::Engine> engine_;
   machine::Dispatch dispatch_;
   machine::WorkGroup group_;
