@@ -37,6 +37,10 @@
 
 namespace Atoll {
 
+namespace library {
+struct Internals;
+}
+
 /// ATOLL_VERSION_STRING of the library that the program runs with.
 ATOLL_PUBLIC std::string_view version();
 
@@ -273,6 +277,7 @@ class ATOLL_PUBLIC Gpu {
   struct State;
 
  private:
+  friend struct library::Internals;
   std::shared_ptr<State> state_;
 };
 

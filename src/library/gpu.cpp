@@ -44,6 +44,11 @@ Gpu::State::~State() {
 }
 
 Expected<Gpu> Gpu::create(std::string_view name, const GpuOptions& options) {
+  return library::Internals::create(name, options, nullptr);
+}
+
+Expected<Gpu> library::Internals::create(std::string_view name, const GpuOptions& options,
+                                         machine::Observer* observer) {
   const auto model = target::find_gpu(name);
   if (!model) return failed(model.error());
   machine::GpuOptions machine_options;
@@ -61,10 +66,15 @@ Expected<Gpu> Gpu::create(std::string_view name, const GpuOptions& options) {
     if (options.engine == "compiled")
       return failed(
           {support::ErrorKind::invalid_argument, "schedule " + options.schedule + " requires the interpreter"});
-    make_engine = engine::stepping_engine(nullptr);
+    make_engine = engine::stepping_engine(observer);
     machine_options.host = std::make_shared<machine::Host>(1, 1, *schedule);
   }
-  const auto check = check_options(options);
+  if (observer != nullptr) {
+    machine_options.observer = observer;
+    if (!schedule->is_deterministic()) make_engine = engine::observed_engine(*observer, options.engine);
+  }
+  const auto check =
+      observer != nullptr ? support::Result<observe::Options>(observe::Options{}) : check_options(options);
   if (!check) return failed(check.error());
   std::unique_ptr<observe::Checkers> checkers;
   if (check->any()) {
@@ -79,21 +89,27 @@ Expected<Gpu> Gpu::create(std::string_view name, const GpuOptions& options) {
   auto machine = machine::Gpu::create(*model, *make_engine, std::move(machine_options));
   if (!machine) return failed(machine.error());
   Gpu gpu;
-  gpu.state_ = std::make_shared<State>(options.on_output);
+  gpu.state_ = std::make_shared<Gpu::State>(options.on_output);
   gpu.state_->checkers = std::move(checkers);
   gpu.state_->gpu = std::move(*machine);
   gpu.state_->hostcalls = std::make_unique<library::Hostcalls>(gpu.state_->gpu->memory(), gpu.state_->output);
   return gpu;
 }
 
-Expected<Gpu> Gpu::create_for_file(const std::string& path, const GpuOptions& options) {
+Expected<std::string> library::Internals::gpu_for_file(const std::string& path) {
   const auto file = support::MappedFile::open(path);
   if (!file) return failed(file.error());
   const auto found = object::find_targets(file->bytes());
   if (!found) return failed(support::within(path, found.error()).error());
   const auto model = object::choose_gpu(std::span(&*found, 1));
   if (!model) return failed(support::within(path, model.error()).error());
-  return create(model->target.to_string(), options);
+  return model->target.to_string();
+}
+
+Expected<Gpu> Gpu::create_for_file(const std::string& path, const GpuOptions& options) {
+  const auto name = library::Internals::gpu_for_file(path);
+  if (!name) return std::unexpected(name.error());
+  return create(*name, options);
 }
 
 std::string Gpu::product() const { return std::string(state_->gpu->model().product.marketing_name); }

@@ -90,6 +90,16 @@ struct Code::State {
 
 namespace library {
 
+/// Gives Atoll's own tools what the public interface leaves out.
+struct Internals {
+  /// Creates a GPU with an observer of the caller's, which outlives it. Requires options without checkers if there is
+  /// one.
+  static Expected<Gpu> create(std::string_view name, const GpuOptions& options, machine::Observer* observer);
+  /// Returns the name of a GPU that runs the code in a file.
+  static Expected<std::string> gpu_for_file(const std::string& path);
+  static const machine::Gpu& machine_of(const Gpu& gpu) { return *gpu.state_->gpu; }
+};
+
 FoundKernel find_kernel(const Code::State& code, std::string_view name);
 
 /// A launch whose shape and arguments have been checked.

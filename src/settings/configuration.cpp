@@ -6,7 +6,9 @@
 #include <optional>
 #include <string_view>
 
+#include "engine/compiled/code_symbols.h"
 #include "engine/compiled/compiler_process.h"
+#include "engine/compiled/translation_aids.h"
 #include "engine/compiled/translation_cache.h"
 #include "engine/engines.h"
 #include "machine/gpu.h"
@@ -146,6 +148,8 @@ Result<void> check_engine_settings(const Values& values) {
   if (const auto level = semantics::wanted_host_vectors(); !level)
     return support::fail(support::ErrorKind::invalid_argument, "{}", level.error().message);
   if (auto words = check_word(values, Setting::compile, {"wait", "background"}); !words) return words;
+  if (const auto symbols = engine::check_code_symbols(); !symbols) return std::unexpected(symbols.error());
+  if (const auto aids = engine::TranslationAids::from_environment(); !aids) return std::unexpected(aids.error());
   if (const auto cache = engine::TranslationCache::from_environment(); !cache) return std::unexpected(cache.error());
   if (values.get(Setting::compiler))
     if (const auto compiler = engine::find_compiler(); !compiler) return std::unexpected(compiler.error());

@@ -28,6 +28,9 @@ enum class Setting : uint8_t {
   cache,
   cache_size,
   compile,
+  compile_limit,
+  compile_swapped,
+  code_symbols,
   compiler,
   library,
   cu_mask,
@@ -80,6 +83,13 @@ inline constexpr SettingRow setting_rows[] = {
     {Setting::cache_size, "ATOLL_CACHE_SIZE", "", "limit of that directory: `500M`, `2G` or a number of bytes"},
     {Setting::compile, "ATOLL_COMPILE", "",
      "`wait`: waves wait for compiled code, for tests. `background`, the default: they start in the interpreter"},
+    {Setting::compile_limit, "ATOLL_COMPILE_LIMIT", "",
+     "address in the code object, as in a disassembly: instructions from there on are left to the interpreter, to find "
+     "a wrong translation by bisection"},
+    // The address of an instruction whose translation is to be wrong, in tests of comparisons between engines.
+    {Setting::compile_swapped, "ATOLL_COMPILE_SWAPPED", "", ""},
+    {Setting::code_symbols, "ATOLL_CODE_SYMBOLS", "",
+     "`perf`, `gdb` or `perf,gdb`: name compiled code `KERNEL+PC` for perf (/tmp/perf-PID.map) and for gdb"},
     {Setting::compiler, "ATOLL_COMPILER", "", "path of the `atoll-compiler` to use in place of the installed one",
      true},
     {Setting::library, "ATOLL_LIBRARY", "", "path of the `libatoll.so` that the Python module loads"},

@@ -10,12 +10,14 @@
 
 #include "atoll/atoll.h"
 #include "library/kernel_names.h"
+#include "library/state.h"
 #include "machine/gpu.h"
 #include "machine/report/process_path.h"
 #include "machine/report/statistics.h"
 #include "support/bytes.h"
 #include "tools/command.h"
 #include "tools/command_line.h"
+#include "tools/compare_engines.h"
 #include "tools/files.h"
 #include "tools/launch_arguments.h"
 
@@ -37,6 +39,7 @@ struct LaunchOptions {
   double timeout = 0;
   unsigned threads = 0;
   std::string engine, schedule, core, statistics;
+  bool compares_engines = false;
   CheckRequest check;
 };
 
@@ -269,21 +272,110 @@ Result<void> report_statistics(const std::string& where, const Gpu& gpu, const s
   return write_file(machine::with_process(where), {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
 }
 
+/// What the public library calls a failure, as an error of a tool.
+std::unexpected<support::Error> broken(const Failure& failure) {
+  return fail(ErrorKind::aborted, "{}", failure.message);
+}
+
+Result<Gpu> create_gpu(const LaunchOptions& options, const GpuOptions& gpu_options,
+                       machine::Observer* observer = nullptr) {
+  std::string name = options.gpu;
+  if (name.empty()) {
+    auto chosen = library::Internals::gpu_for_file(options.file);
+    if (!chosen) return broken(chosen.error());
+    name = *std::move(chosen);
+  }
+  auto gpu = library::Internals::create(name, gpu_options, observer);
+  if (!gpu) return broken(gpu.error());
+  return *std::move(gpu);
+}
+
+/// A launch whose options have been read: code is loaded and buffers are filled.
+struct ReadyLaunch {
+  std::string name;
+  KernelInfo kernel;
+  LaunchShape shape;
+  std::vector<MadeArgument> made;
+
+  static Result<ReadyLaunch> make(const LaunchOptions& options, const Gpu& gpu, const Code& code) {
+    const auto name = find_kernel(code.kernels(), options.kernel, options.file);
+    if (!name) return std::unexpected(name.error());
+    const auto kernel = code.describe(*name);
+    if (!kernel) return broken(kernel.error());
+    if (options.grid.empty()) return wrong_usage("--grid X,Y,Z is required");
+    const auto grid = parse_shape(options.grid, "--grid");
+    const auto block = options.block.empty() ? usual_block(*kernel) : parse_shape(options.block, "--block");
+    if (!grid) return std::unexpected(grid.error());
+    if (!block) return std::unexpected(block.error());
+    auto made = make_arguments(options, *kernel, gpu);
+    if (!made) return std::unexpected(made.error());
+    return ReadyLaunch{.name = *name,
+                       .kernel = *kernel,
+                       .shape = {.grid = *grid, .block = *block, .dynamic_lds_bytes = options.lds_bytes},
+                       .made = *std::move(made)};
+  }
+
+  Expected<LaunchResult> run(const Gpu& gpu, const Code& code) const {
+    std::vector<Argument> arguments;
+    for (const MadeArgument& each : made) arguments.push_back(each.argument);
+    return gpu.launch_with(code, name, shape, arguments);
+  }
+};
+
+/// Executes the kernel once for compare_engines().
+Result<void> execute_in_engine(const LaunchOptions& options, const EngineRun& run, EngineOutcome& outcome,
+                               EngineProbe* probe) {
+  // One thread, so that the order of work-groups is the same in each run.
+  const GpuOptions gpu_options{.threads = 1,
+                               .timeout_seconds = options.timeout,
+                               .engine = run.engine,
+                               .on_output = [](std::string_view, Output) {}};
+  const auto gpu = create_gpu(options, gpu_options, probe);
+  if (!gpu) return std::unexpected(gpu.error());
+  const auto code = gpu->load_file(options.file);
+  if (!code) return broken(code.error());
+  const auto ready = ReadyLaunch::make(options, *gpu, *code);
+  if (!ready) return std::unexpected(ready.error());
+  if (const auto done = ready->run(*gpu, *code); !done) outcome.failure = done.error().message;
+  for (size_t i = 0; i < ready->made.size(); ++i) {
+    const MadeArgument& made = ready->made[i];
+    if (!made.buffer) continue;
+    const auto* bytes = static_cast<const uint8_t*>(made.buffer->data());
+    const std::string& name = ready->kernel.parameters[i].name;
+    outcome.buffers.push_back({.name = name.empty() ? fmt::format("argument {}", i + 1) : name,
+                               .element_type = std::string(made.type->name),
+                               .address = reinterpret_cast<uint64_t>(bytes),
+                               .bytes = {bytes, bytes + made.buffer->size()}});
+  }
+  for (const auto& translation : library::Internals::machine_of(*gpu).engine_report().translations) {
+    outcome.translated += translation.instructions;
+    outcome.fallbacks += translation.fallbacks;
+  }
+  return {};
+}
+
 Result<int> launch(const LaunchOptions& options) {
-  const auto broken = [](const Failure& failure) { return fail(ErrorKind::aborted, "{}", failure.message); };
+  if (options.compares_engines) {
+    if (options.kernel.empty()) return wrong_usage("--compare-engines requires --kernel");
+    if (!options.engine.empty() || !options.schedule.empty() || !options.check.list.empty())
+      return wrong_usage("--compare-engines excludes --engine, --schedule and --check");
+    if (!options.print.empty() || !options.save.empty() || !options.statistics.empty())
+      return wrong_usage("--compare-engines excludes --print, --save and --stats");
+    return compare_engines(options.kernel, [&](const EngineRun& run, EngineOutcome& outcome, EngineProbe* probe) {
+      return execute_in_engine(options, run, outcome, probe);
+    });
+  }
   const auto check = options.check.options();
   if (!check) return std::unexpected(check.error());
-  const GpuOptions gpu_options{.threads = options.threads,
-                               .timeout_seconds = options.timeout,
-                               .engine = options.engine,
-                               .schedule = options.schedule,
-                               .core_file = options.core,
-                               .check = fmt::format("{}", fmt::join(check->checkers, ",")),
-                               .check_suppressions = check->suppressions,
-                               .check_report = check->report_file};
-  const auto gpu =
-      options.gpu.empty() ? Gpu::create_for_file(options.file, gpu_options) : Gpu::create(options.gpu, gpu_options);
-  if (!gpu) return broken(gpu.error());
+  const auto gpu = create_gpu(options, {.threads = options.threads,
+                                        .timeout_seconds = options.timeout,
+                                        .engine = options.engine,
+                                        .schedule = options.schedule,
+                                        .core_file = options.core,
+                                        .check = fmt::format("{}", fmt::join(check->checkers, ",")),
+                                        .check_suppressions = check->suppressions,
+                                        .check_report = check->report_file});
+  if (!gpu) return std::unexpected(gpu.error());
   const auto code = gpu->load_file(options.file);
   if (!code) return broken(code.error());
   if (options.kernel.empty()) {
@@ -291,26 +383,14 @@ Result<int> launch(const LaunchOptions& options) {
     return 0;
   }
 
-  const auto name = find_kernel(code->kernels(), options.kernel, options.file);
-  if (!name) return std::unexpected(name.error());
-  const auto kernel = code->describe(*name);
-  if (!kernel) return broken(kernel.error());
-  if (options.grid.empty()) return wrong_usage("--grid X,Y,Z is required");
-  const auto grid = parse_shape(options.grid, "--grid");
-  const auto block = options.block.empty() ? usual_block(*kernel) : parse_shape(options.block, "--block");
-  if (!grid) return std::unexpected(grid.error());
-  if (!block) return std::unexpected(block.error());
-  const auto made = make_arguments(options, *kernel, *gpu);
-  if (!made) return std::unexpected(made.error());
-  if (auto ok = show_results(options, *kernel, *made, true); !ok) return std::unexpected(ok.error());
-
-  std::vector<Argument> arguments;
-  for (const MadeArgument& each : *made) arguments.push_back(each.argument);
-  const auto done = gpu->launch_with(
-      *code, *name, {.grid = *grid, .block = *block, .dynamic_lds_bytes = options.lds_bytes}, arguments);
+  const auto ready = ReadyLaunch::make(options, *gpu, *code);
+  if (!ready) return std::unexpected(ready.error());
+  if (auto ok = show_results(options, ready->kernel, ready->made, true); !ok) return std::unexpected(ok.error());
+  const auto done = ready->run(*gpu, *code);
   if (!done) return broken(done.error());
-  if (auto ok = show_results(options, *kernel, *made, false); !ok) return std::unexpected(ok.error());
-  if (auto ok = report_statistics(options.statistics, *gpu, *name, *done); !ok) return std::unexpected(ok.error());
+  if (auto ok = show_results(options, ready->kernel, ready->made, false); !ok) return std::unexpected(ok.error());
+  if (auto ok = report_statistics(options.statistics, *gpu, ready->name, *done); !ok)
+    return std::unexpected(ok.error());
   const auto findings = gpu->findings();
   const bool any = std::ranges::any_of(findings, [](const Finding& finding) { return !finding.is_note; });
   return any ? check->exit_code.value_or(0) : 0;
@@ -366,6 +446,9 @@ void add_launch(CLI::App& app, Invocation& invocation) {
                    "The engine that runs the kernel: compiled (the default)\nor interpreter")
       ->type_name("ENGINE")
       ->check(engine_name());
+  command->add_flag("--compare-engines", options->compares_engines,
+                    "Run the kernel in both engines. On a difference, print the first\n"
+                    "element that differs and the first wrong translation, and exit with 3");
   command
       ->add_option("--schedule", options->schedule,
                    "The order in which waves run: fast (the default), fair (side by side, as on\n"

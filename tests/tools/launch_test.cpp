@@ -35,6 +35,15 @@ class LaunchCommand : public testing::Test {
     const auto run = test::run_command(fmt::format(
         "hipcc --genco --offload-arch=gfx900 --offload-arch=gfx908 {0}.hip -o {0} 2>/dev/null", *directory / "two"));
     ASSERT_EQ(run.exit_code, 0);
+    test::write_file(*directory / "differ.cl",
+                     "kernel void differ(global int* a, global const int* b) {\n"
+                     "  uint i = __builtin_amdgcn_workgroup_id_x() * 64 + __builtin_amdgcn_workitem_id_x();\n"
+                     "  a[i] = a[i] - b[i]; }\n");
+    const auto compiled =
+        test::run_command(fmt::format("clang-22 -x cl -cl-std=CL2.0 -cl-kernel-arg-info -O2 -nogpulib "
+                                      "--target=amdgcn-amd-amdhsa -mcpu=gfx90a {0}.cl -o {0}.co",
+                                      *directory / "differ"));
+    ASSERT_EQ(compiled.exit_code, 0);
   }
   static void TearDownTestSuite() { delete directory; }
 
@@ -70,6 +79,44 @@ TEST_F(LaunchCommand, PrintsResults) {
       "      16: 40 42.5 18 19\n");
   EXPECT_EQ(launch("kernels.co --kernel scale --grid 64 --arg buf:100=const:4 --arg 0.5 --arg 1 --print data:3").output,
             "data: 100 x f32\n       0: 2 4 4\n       3: 97 more (--print data:all shows them)\n");
+}
+
+TEST_F(LaunchCommand, ComparesEngines) {
+  const auto equal = launch(
+      "kernels.co --kernel reverse --grid 640 --arg buf:640=ramp --arg lds:256 --arg lds:256 "
+      "--compare-engines");
+  EXPECT_EQ(equal.exit_code, 0);
+  EXPECT_THAT(equal.output, HasSubstr("reverse: the engines' results are equal: 1 buffers, 2560 bytes; "));
+  const auto fault = launch("kernels.co --kernel stray --grid 1 --arg buf:1 --compare-engines");
+  EXPECT_EQ(fault.exit_code, 0);
+  EXPECT_THAT(fault.output, HasSubstr("both: kernel stray"));
+  for (const char* wrong : {"--engine compiled", "--print 1", "--save 1=x", "--schedule 1", "--check", "--stats"}) {
+    EXPECT_EQ(launch(fmt::format("kernels.co --kernel scale --grid 1 --compare-engines {}", wrong)).exit_code, 2);
+  }
+}
+
+// The compiler is made to swap the sources of a subtraction, whose address LLVM's disassembler gives.
+TEST_F(LaunchCommand, FindsAWrongTranslation) {
+  const auto found = test::run_command(
+      fmt::format("llvm-objdump-22 -d --disassemble-symbols=differ {} | grep v_sub_", *directory / "differ.co"));
+  uint64_t address = 0;
+  const size_t at = found.output.find("// ");
+  ASSERT_NE(at, std::string::npos) << found.output;
+  ASSERT_EQ(std::sscanf(found.output.c_str() + at, "// %lx:", &address), 1);
+  const std::string command = fmt::format(
+      "cd {} && ATOLL_COMPILE_SWAPPED={:#x} {} launch differ.co --kernel differ --grid 256 --block 64 --arg "
+      "buf:256=ramp --arg buf:256=const:5 --compare-engines",
+      directory->path().string(), address, ATOLL_COMMAND);
+  const auto differs = test::run_command(command);
+  EXPECT_EQ(differs.exit_code, 3);
+  EXPECT_THAT(
+      differs.output,
+      AllOf(HasSubstr("differ: the engines' results differ\n"),
+            HasSubstr("a, element 0 of 256 x i32 (byte 0): interpreter -5 (0xfffffffb), compiled 5 (0x00000005)"),
+            HasSubstr("255 of 256 elements differ"), HasSubstr("last written by global_store_dword"),
+            HasSubstr("at differ+0x"), HasSubstr("work-group 0,0,0, wave 0, lane 0"),
+            HasSubstr("first wrong translation: v_sub_"), HasSubstr(fmt::format("({:#x})", address)),
+            HasSubstr(fmt::format("ATOLL_COMPILE_LIMIT={:#x} gives the interpreter's result", address))));
 }
 
 TEST_F(LaunchCommand, TakesArgumentsOfEveryForm) {

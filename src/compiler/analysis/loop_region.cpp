@@ -255,7 +255,7 @@ bool fits(LoopRegion& region, const ControlFlow& flow, const Liveness& liveness)
     instructions += block.instructions.size();
     for (const engine::Located& at : block.instructions) {
       if (looks_at_others(at.instruction) || flow.instrumentation.by_handler(at.instruction) ||
-          flow.instrumentation.records(at.instruction)) {
+          flow.instrumentation.records(at.instruction) || flow.is_past_limit(at)) {
         return false;
       }
       // A chunk's store in one round must not come before another chunk's load in the round before.

@@ -103,7 +103,7 @@ bool Finder::pass(const engine::Block& block, std::span<Pending> pending, MaskDa
   for (const engine::Located& at : body_of(block)) {
     const isa::Instruction& instruction = at.instruction;
     // What a wave without lanes would tell, it would not tell if it took the branch.
-    const bool instrumentation = flow_.instrumentation.by_handler(instruction);
+    const bool instrumentation = flow_.instrumentation.by_handler(instruction) || flow_.is_past_limit(at);
     if (instrumentation && !pending.empty()) return false;
     if (does_nothing(instruction)) continue;
     if (!pending.empty() && !is_harmless(instruction)) return false;

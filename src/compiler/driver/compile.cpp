@@ -15,6 +15,9 @@
 #include <string>
 #include <vector>
 
+#include <llvm/IR/Module.h>
+#include <llvm/Support/raw_ostream.h>
+
 #include "compiler/analysis/liveness.h"
 #include "compiler/analysis/memory_operands.h"
 #include "compiler/analysis/partition.h"
@@ -205,6 +208,30 @@ support::Result<engine::TranslatedCode> compile(const engine::TranslationRequest
   if (auto done = compilation.finish(result); !done) return std::unexpected(done.error());
   result.seconds += prepared;
   return result;
+}
+
+support::Result<void> dump_ir(const engine::TranslationRequest& request, std::string_view step, std::string& text) {
+  const auto host = HostCompiler::create();
+  if (!host) return std::unexpected(host.error());
+  const std::vector<engine::ControlFlow> parts = cut(request.flow, part_instructions);
+  llvm::raw_string_ostream stream(text);
+  const ModuleRequest module{.parts = parts,
+                             .target = request.target,
+                             .level = request.level,
+                             .fast_compile = wants_fast_compile(request),
+                             .after_step = [&](std::string_view name, const llvm::Module& code) {
+                               if (!step.empty() && step != name) return;
+                               stream << "; after " << name << '\n';
+                               if (name != ir_steps[0]) return code.print(stream, nullptr);
+                               // Not the functions of semantics, which are the same for all code.
+                               for (const llvm::Function& function : code) {
+                                 if (!function.isDeclaration() && function.getName().starts_with("code"))
+                                   function.print(stream);
+                               }
+                             }};
+  const auto done = run_passes(module, host->get(), [](std::span<const Translated>) {});
+  if (!done) return std::unexpected(done.error());
+  return {};
 }
 
 support::Result<void> dump_regions(const engine::TranslationRequest& request, std::string& text) {

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "compiler/llvm/host_code.h"
@@ -28,8 +29,11 @@ support::Result<engine::TranslatedCode> compile(
     const engine::TranslationRequest& request, HostCompiler& host,
     const std::function<bool()>& is_wanted = [] { return true; }, const WorkerPool& pool = {});
 
-/// Adds what becomes of the code: its superblocks, and the plans of its regions (lowering/plan_text.h). Error: a plan
-/// is wrong; the text says so, too.
+/// Adds the LLVM IR of the code after each step of the compiler, or after `step` alone (ir_steps in passes.h).
+support::Result<void> dump_ir(const engine::TranslationRequest& request, std::string_view step, std::string& text);
+
+/// Adds what becomes of the code: its blocks (lowering/block_text.h), its superblocks, and the plans of its regions
+/// (lowering/plan_text.h). Error: a plan is wrong; the text says so, too.
 support::Result<void> dump_regions(const engine::TranslationRequest& request, std::string& text);
 
 }  // namespace Atoll::compiler

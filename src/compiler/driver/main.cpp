@@ -350,14 +350,22 @@ int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   if (arguments.size() == 1 && arguments[0] == "--serve") return Atoll::compiler::serve();
   const bool names_kernels = arguments.size() == 3 || arguments.size() == 4;
-  if (names_kernels && (arguments[0] == "--measure" || arguments[0] == "--dump-regions")) {
-    const auto run = arguments[0] == "--measure" ? Atoll::compiler::measure : Atoll::compiler::print_regions;
-    return run(arguments[1], arguments[2], arguments.size() == 4 ? arguments[3] : "");
-  }
+  const std::string part = arguments.size() == 4 ? arguments[3] : "";
+  constexpr std::string_view dump_ir = "--dump-ir";
+  if (names_kernels && arguments[0] == "--measure") return Atoll::compiler::measure(arguments[1], arguments[2], part);
+  if (names_kernels && arguments[0] == "--dump-regions")
+    return Atoll::compiler::print_regions(arguments[1], arguments[2], part);
+  if (names_kernels && arguments[0] == dump_ir) return Atoll::compiler::print_ir(arguments[1], arguments[2], part, "");
+  if (names_kernels && arguments[0].starts_with("--dump-ir="))
+    return Atoll::compiler::print_ir(arguments[1], arguments[2], part, arguments[0].substr(dump_ir.size() + 1));
   std::fputs(
-      "atoll-compiler is started by Atoll when kernels are worth compiling. What compiling costs:\n"
+      "atoll-compiler is started by Atoll when kernels are worth compiling. What compiling costs and makes:\n"
       "  atoll-compiler --measure FILE GPU [PART-OF-KERNEL-NAME]\n"
-      "  atoll-compiler --dump-regions FILE GPU [PART-OF-KERNEL-NAME]\n",
+      "  atoll-compiler --dump-regions FILE GPU [PART-OF-KERNEL-NAME]\n"
+      "  atoll-compiler --dump-ir[=STEP] FILE GPU [PART-OF-KERNEL-NAME]\n"
+      "STEP is lowering, optimise, slow-paths, mask-scalarization or mask-expansion; by default, the LLVM IR after "
+      "each.\n"
+      "ATOLL_COMPILE_LIMIT=ADDRESS leaves instructions from that address on to the interpreter.\n",
       stderr);
   return 2;
 }

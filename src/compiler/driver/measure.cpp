@@ -13,8 +13,10 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "compiler/driver/compile.h"
+#include "compiler/driver/passes.h"
 #include "machine/loader.h"
 #include "machine/memory/memory.h"
 #include "machine/wave/hsa_launch.h"
@@ -84,13 +86,16 @@ class Measurement {
     return {};
   }
 
-  /// The first error, after all of them.
-  support::Result<void> dump_regions() const {
+  /// Prints what `dump` adds to a text for each kernel, after its name as a `heading`. Returns the first error, after
+  /// all of them.
+  template <typename Dump>
+  support::Result<void> print_each(fmt::format_string<const std::string&> heading, Dump dump) const {
     support::Result<void> result;
     for (const Kernel& kernel : kernels_) {
       std::string text;
-      const auto done = compiler::dump_regions(kernel.request, text);
-      fmt::print("{}:\n{}\n", kernel.name, text);
+      const support::Result<void> done = dump(kernel.request, text);
+      fmt::print(heading, kernel.name);
+      fmt::print("\n{}\n", text);
       if (!done && result) result = support::within(kernel.name, done.error());
     }
     return result;
@@ -135,9 +140,12 @@ class Measurement {
     if (!made) return std::unexpected(made.error());
     const engine::CodeMode mode{.floats = machine::float_mode_of((*made)->descriptor.mode, processor)};
     const target::Target target = target::Target(gpu_.target).with_wave_size((*made)->descriptor.wave32 ? 32 : 64);
-    const auto flow = engine::follow((*made)->entry, mode, code->base(), code->base() + code->size(), target);
+    auto flow = engine::follow((*made)->entry, mode, code->base(), code->base() + code->size(), target);
     if (!flow) return std::unexpected(flow.error());
     if (flow->blocks.empty()) return support::fail(support::ErrorKind::invalid_file, "no code");
+    const auto aids = engine::TranslationAids::from_environment();
+    if (!aids) return std::unexpected(aids.error());
+    flow->aids = aids->loaded_at(code->base());
     const auto bytes = engine::TranslationRequest::serialise(target, *flow, flow->blocks.begin()->first, 0);
     auto request = engine::TranslationRequest::parse(bytes);
     if (!request) return std::unexpected(request.error());
@@ -209,7 +217,20 @@ int measure(const std::string& file, const std::string& gpu, const std::string& 
 }
 
 int print_regions(const std::string& file, const std::string& gpu, const std::string& part) {
-  return with_kernels(file, gpu, part, [](const Measurement& measurement) { return measurement.dump_regions(); });
+  return with_kernels(file, gpu, part,
+                      [](const Measurement& measurement) { return measurement.print_each("{}:", dump_regions); });
+}
+
+int print_ir(const std::string& file, const std::string& gpu, const std::string& part, const std::string& step) {
+  if (!step.empty() && std::ranges::find(ir_steps, step) == std::end(ir_steps)) {
+    fmt::print(stderr, "atoll-compiler: no step is named '{}'; there are: {}\n", step, fmt::join(ir_steps, ", "));
+    return 2;
+  }
+  return with_kernels(file, gpu, part, [&](const Measurement& measurement) {
+    return measurement.print_each("; kernel {}", [&](const engine::TranslationRequest& request, std::string& text) {
+      return dump_ir(request, step, text);
+    });
+  });
 }
 
 }  // namespace Atoll::compiler

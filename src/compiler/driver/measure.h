@@ -9,8 +9,11 @@ namespace Atoll::compiler {
 /// whose name has it in it. The exit code.
 int measure(const std::string& file, const std::string& gpu, const std::string& part);
 
-/// Prints the loops, superblocks and regions of a file's kernels for a GPU (compile.h); likewise. 1: some plan is
-/// wrong.
+/// Prints the LLVM IR of a file's kernels after each step of the compiler, or after `step` alone; likewise.
+int print_ir(const std::string& file, const std::string& gpu, const std::string& part, const std::string& step);
+
+/// Prints the blocks, loops, superblocks and regions of a file's kernels for a GPU (compile.h); likewise. 1: some plan
+/// is wrong.
 int print_regions(const std::string& file, const std::string& gpu, const std::string& part);
 
 }  // namespace Atoll::compiler

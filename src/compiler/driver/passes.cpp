@@ -12,6 +12,7 @@
 #include "compiler/llvm/mask_expansion.h"
 #include "compiler/llvm/mask_scalarization.h"
 #include "compiler/llvm/slow_path.h"
+#include "compiler/lowering/block_text.h"
 #include "compiler/lowering/plan_text.h"
 #include "compiler/lowering/plan_validation.h"
 #include "compiler/lowering/region_plan.h"
@@ -71,6 +72,7 @@ support::Result<CompiledModule> run_passes(const ModuleRequest& request, HostCom
                           .loops = plans,
                           .superblocks = superblocks,
                           .ordinary_resources = ordinary_resources(flow)};
+    if (request.region_dump != nullptr) *request.region_dump += print_blocks(flow, liveness);
     const std::string& name = names.emplace_back(fmt::format("code{}", names.size()));
     Translated translated = translation.add(facts, name, next_helper, about_plans);
     next_helper += translated.helper_pcs.size();
@@ -83,7 +85,8 @@ support::Result<CompiledModule> run_passes(const ModuleRequest& request, HostCom
   emitted(result.parts);
   if (host == nullptr) return result;
   // 5. LLVM's passes and those of ours over its code, and the object file.
-  const auto object = compile_module(translation.finish(), *host, request.level, request.fast_compile);
+  const auto object =
+      compile_module(translation.finish(), *host, request.level, request.fast_compile, request.after_step);
   if (!object) return std::unexpected(object.error());
   // 6. A run of bytes that the engine can place anywhere.
   auto code = link_object(*object, names);
@@ -93,15 +96,23 @@ support::Result<CompiledModule> run_passes(const ModuleRequest& request, HostCom
 }
 
 support::Result<llvm::SmallVector<char, 0>> compile_module(llvm::Module& module, HostCompiler& host,
-                                                           semantics::HostVectors level, bool fast_compile) {
+                                                           semantics::HostVectors level, bool fast_compile,
+                                                           const AfterStep& after_step) {
+  auto done = [&, step = size_t{0}]() mutable {
+    if (after_step) after_step(ir_steps[step++], module);
+  };
   host.set_target(module, level);
+  done();
   // LLVM's: operations are inlined, registers become values, what is not needed goes.
   host.optimise(module, level, fast_compile);
+  done();
   // What operations do in rare lanes is moved out of the way.
   for (llvm::Function& function : module) insert_slow_paths(function);
+  done();
   // Lane masks as the host likes them: words where they are worked on as a whole, and in vectors or mask registers
   // where they choose lanes.
   for (llvm::Function& function : module) scalarize_masks(function);
+  done();
   for (llvm::Function& function : module) {
     if (level == semantics::HostVectors::avx512) {
       combine_ternary_logic(function);
@@ -109,6 +120,7 @@ support::Result<llvm::SmallVector<char, 0>> compile_module(llvm::Module& module,
       expand_masks(function);
     }
   }
+  done();
   return host.generate(module, level, fast_compile);
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/llvm/host_code.h"
@@ -15,6 +16,12 @@
 
 namespace Atoll::compiler {
 
+/// Receives the module after each step of the compiler, with the step's name (ir_steps).
+using AfterStep = std::function<void(std::string_view step, const llvm::Module& module)>;
+/// The steps after which there is LLVM IR, in their order.
+inline constexpr std::string_view ir_steps[] = {"lowering", "optimise", "slow-paths", "mask-scalarization",
+                                                "mask-expansion"};
+
 /// Parts of a kernel (analysis/partition.h) that are compiled together.
 struct ModuleRequest {
   std::span<const engine::ControlFlow> parts;
@@ -24,6 +31,7 @@ struct ModuleRequest {
   bool fast_compile = false;     ///< what is not in a loop may be slower if it is the sooner compiled
   /// Adds what becomes of the code, as text: loops, superblocks and regions. Null: nobody wants to know.
   std::string* region_dump = nullptr;
+  AfterStep after_step{};  ///< empty: none is called
 };
 
 /// A function for each part.
@@ -39,6 +47,7 @@ support::Result<CompiledModule> run_passes(const ModuleRequest& request, HostCom
 
 /// The part of them that is LLVM's: the host's machine code, as an object file in memory.
 support::Result<llvm::SmallVector<char, 0>> compile_module(llvm::Module& module, HostCompiler& host,
-                                                           semantics::HostVectors level, bool fast_compile);
+                                                           semantics::HostVectors level, bool fast_compile,
+                                                           const AfterStep& after_step = {});
 
 }  // namespace Atoll::compiler

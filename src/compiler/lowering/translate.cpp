@@ -354,6 +354,7 @@ void Translator::emit(const Located& at) {
     ++frame_.uncounted;
     return;
   }
+  if (flow_.is_past_limit(at)) return emit_fallback(at);
   const bool is_access = memory_operands(instruction).has_value();
   if (is_access || ValuLowering::takes(instruction) || SaluLowering::takes(instruction) ||
       ScalarMemory::takes(instruction) || MatrixLowering::takes(instruction)) {
@@ -386,6 +387,8 @@ void Translator::emit_fallback(const Located& at) {
   llvm::Value* handler = ir().CreateLoad(frame_.pointer(), frame_.at(op, offsetof(engine::MicroOp, handler)));
   helper_pcs_.push_back(at.pc);
   has_fallbacks_ = true;
+  if (frame_.plans.text != nullptr)
+    *frame_.plans.text += fmt::format("interpreter fallback at {:#x}: {}\n", at.pc, isa::row_of(at.instruction).name);
   llvm::Value* fallback_completed = frame_.at(frame_.run, offsetof(Run, fallback_completed));
   ir().CreateStore(ir().getInt8(0), fallback_completed);
   auto* type = llvm::FunctionType::get(ir().getVoidTy(), {frame_.pointer(), frame_.pointer(), frame_.pointer()}, false);

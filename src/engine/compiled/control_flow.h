@@ -11,6 +11,7 @@
 
 #include "engine/compiled/code_mode.h"
 #include "engine/compiled/instrumentation.h"
+#include "engine/compiled/translation_aids.h"
 #include "engine/target_code.h"
 #include "isa/instruction.h"
 #include "support/error.h"
@@ -45,7 +46,10 @@ struct ControlFlow {
   std::set<uint64_t> entries;
   uint64_t instructions = 0;
   Instrumentation instrumentation;  ///< an observer, who is to be told by the translated code
+  TranslationAids aids;
 
+  /// Returns whether the translation limit leaves an instruction to the interpreter.
+  bool is_past_limit(const Located& at) const { return at.pc >= aids.limit; }
   /// Scalar registers that a lane mask fills.
   unsigned lane_mask_words() const { return wave_size / 32; }
 

@@ -20,6 +20,8 @@ class HostCode {
 
   /// What it is the code of, without the code's bytes.
   const TranslatedCode& translated() const { return translated_; }
+  uint64_t begin() const { return reinterpret_cast<uint64_t>(memory_); }
+  uint64_t end() const { return begin() + size_; }
   HostFunction function(const EntryPoint& entry) const {
     return reinterpret_cast<HostFunction>(memory_ + entry.function);
   }

@@ -54,6 +54,7 @@ std::vector<uint8_t> TranslationRequest::serialise(const target::Target& target,
   writer.put(group);
   put_target(writer, target);
   writer.put(flow.instrumentation.bits());
+  writer.put(flow.aids.relative_to(base));
   writer.put(flow.mode);
   writer.put(flow.registers);
   writer.put(semantics::host_vectors());
@@ -81,6 +82,7 @@ support::Result<TranslationRequest> TranslationRequest::parse(std::span<const ui
   request.target = get_target(reader);
   request.flow.wave_size = request.target.wave_size;
   request.flow.instrumentation = Instrumentation::from_bits(reader.get<uint8_t>());
+  request.flow.aids = reader.get<TranslationAids>();
   request.flow.mode = reader.get<CodeMode>();
   request.flow.registers = reader.get<RegisterCounts>();
   request.level = reader.get<semantics::HostVectors>();
@@ -96,8 +98,12 @@ support::Result<TranslationRequest> TranslationRequest::parse(std::span<const ui
     if (code.size() != size || code.empty()) return damaged();
     Block& block = request.flow.blocks[pc];
     for (uint64_t at = 0; at < size;) {
-      const auto instruction = decode(std::span(code).subspan(at), request.target, request.flow.registers, mode.banks);
+      auto instruction = decode(std::span(code).subspan(at), request.target, request.flow.registers, mode.banks);
       if (!instruction || instruction->size > size - at) return damaged();
+      if (pc + at == request.flow.aids.swapped && instruction->sources() >= 2) {
+        isa::Operand* sources = &instruction->operands[instruction->destinations];
+        std::swap(sources[0], sources[1]);
+      }
       block.instructions.push_back({pc + at, *instruction, mode});
       mode = request.flow.mode_after(block.instructions.back());
       at += instruction->size;

@@ -216,6 +216,9 @@ void Translations::follow_code(PendingTranslation& asked, const Wave& wave) {
     return;
   }
   if (flow->blocks.empty()) return;
+  // Code that looks for undefined values is cut into check intervals, which the limit is not a part of.
+  if (const auto aids = TranslationAids::from_environment(); aids && !flow->instrumentation.undefined_values)
+    flow->aids = aids->loaded_at(code.begin);
   if (flow->instrumentation.undefined_values) {  // the interpreter comes back wherever a branch leads
     for (const auto& [pc, block] : flow->blocks) flow->entries.insert(pc);
   }
@@ -290,6 +293,7 @@ void Translations::take(PendingTranslation& asked) {
   }
   auto placed = place(asked);
   if (placed == nullptr) return;
+  placed->symbols = CodeSymbols::publish(*placed->code, asked.kernel, asked.root - asked.base);
   const TranslatedCode& translated = placed->code->translated();
   for (const EntryPoint& entry : translated.entries) {
     const PendingTranslation::Stretch* stretch = asked.at(asked.base + entry.pc);

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/compiled/code_symbols.h"
 #include "engine/compiled/compilations.h"
 #include "engine/compiled/entry_table.h"
 #include "engine/compiled/interpreter_fallback.h"
@@ -95,6 +96,7 @@ class Translations {
     explicit PlacedCode(CodeCache& cache) : fallbacks(cache) {}
     JitContext context{};
     std::shared_ptr<const HostCode> code;
+    std::unique_ptr<CodeSymbols> symbols;
     InterpreterFallbacks fallbacks;
     machine::LiveInRegisters start;
     std::vector<const MicroOp*> helper_ops;
