@@ -212,16 +212,18 @@ bool Decoder::dual() {
       operand.op_sel_hi = is_packed(spec.type);
       const int index = spec.field == Field::carry_in ? 2 : source_index(spec.field);
       bool good = true;
+      set_class(row, spec.field, spec.type);
       if (spec.field == Field::vdst) {
-        good = vgpr(operand, dst, words(spec.type));
+        good = vgpr(operand, dst);
       } else if (spec.field == Field::src0) {
-        good = source(operand, fields[0], spec.type, true);
+        class_.literal = true;  // LLVM's disassembler reads one in VOPD3, too, which its assembler rejects
+        good = source(operand, fields[0]);
       } else if (spec.field == Field::src1 || spec.field == Field::src2) {
-        good = vgpr(operand, fields[static_cast<size_t>(index)], words(spec.type));
+        good = vgpr(operand, fields[static_cast<size_t>(index)]);
       } else if (spec.field == Field::literal) {
         good = literal(operand, spec.type);
       } else if (third) {
-        good = scalar_destination(operand, fields[2], spec.type);
+        good = scalar_destination(operand, fields[2]);
       } else {
         vcc(operand);
       }

@@ -12,18 +12,18 @@ namespace Atoll::isa {
 bool Decoder::image_operand(Operand& operand, Field field, DataType type) {
   switch (field) {
     case Field::image_data: {
-      if (map_.layout.dimensions) return vgpr(operand, get(Bits::data0), image_.data, accumulation_);
+      if (map_.layout.dimensions) return vgpr_tuple(operand, get(Bits::data0), image_.data, accumulation_);
       const unsigned words = image_data_words(type);
-      return vgpr(operand, get(Bits::data0), words == 0 ? default_image_data_words(type) : words, accumulation_);
+      return vgpr_tuple(operand, get(Bits::data0), words == 0 ? default_image_data_words(type) : words, accumulation_);
     }
     case Field::image_address:
       if (row_->has(flag::ray)) return ray_addresses(operand);
       if (map_.layout.dimensions) return image_addresses(operand);
-      return vgpr(operand, get(Bits::addr), words_of(type));
+      return vgpr_tuple(operand, get(Bits::addr), words_of(type));
     case Field::image_resource:
-      return resource(operand, Bits::resource, words_of(type));
+      return resource(operand, Bits::resource);
     case Field::image_sampler:
-      return resource(operand, Bits::sampler, words_of(type));
+      return resource(operand, Bits::sampler);
     case Field::export_src0:
     case Field::export_src1:
     case Field::export_src2:
@@ -31,17 +31,17 @@ bool Decoder::image_operand(Operand& operand, Field field, DataType type) {
       const unsigned index = static_cast<unsigned>(field) - static_cast<unsigned>(Field::export_src0);
       operand.kind = OperandKind::off;
       const unsigned from = out_.compressed ? index / 2 : index;
-      return !bit(get(Bits::enable), index) || vgpr(operand, bits(words_[1], from * 8, 8), 1);
+      return !bit(get(Bits::enable), index) || vgpr(operand, bits(words_[1], from * 8, 8));
     }
     case Field::tensor_group0:
-      return scalar_register(operand, get(Bits::addr), words_of(type));
+      return scalar_register(operand, get(Bits::addr));
     case Field::tensor_group1:
-      return scalar_register(operand, get(Bits::address1), words_of(type));
+      return scalar_register(operand, get(Bits::address1));
     case Field::tensor_group2:
     case Field::tensor_group3: {
       const unsigned null = map_.layout.flat_saddr_none, third = get(Bits::address2), fourth = get(Bits::address3);
       if (third == null && fourth == null) return true;  // a tensor of up to two dimensions
-      return scalar_register(operand, field == Field::tensor_group2 ? third : fourth, words_of(type));
+      return scalar_register(operand, field == Field::tensor_group2 ? third : fourth);
     }
     default:
       return false;
@@ -144,8 +144,8 @@ bool Decoder::ray() {
   return operands();
 }
 
-bool Decoder::ray_addresses(Operand& operand) const {
-  if (out_.address_count == 0) return vgpr(operand, out_.addresses[0], image_.address);
+bool Decoder::ray_addresses(Operand& operand) {
+  if (out_.address_count == 0) return vgpr_tuple(operand, out_.addresses[0], image_.address);
   const ImageParts& parts = map_.image_parts[static_cast<size_t>(out_.opcode)];
   for (unsigned i = 0; i < out_.address_count && map_.layout.address_tuples; ++i) {
     if (out_.addresses[i] + parts.rays[i] > 256) return false;
@@ -156,9 +156,9 @@ bool Decoder::ray_addresses(Operand& operand) const {
   return true;
 }
 
-bool Decoder::image_addresses(Operand& operand) const {
+bool Decoder::image_addresses(Operand& operand) {
   const unsigned count = out_.address_count, words = image_.address;
-  if (count == 0) return vgpr(operand, out_.addresses[0], words > 12 ? 16 : words);
+  if (count == 0) return vgpr_tuple(operand, out_.addresses[0], words > 12 ? 16 : words);
   operand.kind = OperandKind::vgpr;
   operand.reg = out_.addresses[0];
   operand.words = static_cast<uint8_t>(words);

@@ -108,7 +108,8 @@ bool Decoder::flat() {
       // A base that rows do not have, after the operands.
       Operand& base = out_.operands[out_.operand_count++];
       base.type = DataType::b64;
-      return scalar_register(base, get(Bits::saddr), 2);
+      set_class(*row_, Field::flat_base, base.type);
+      return scalar_register(base, get(Bits::saddr));
     }
     if (can(Bits::dlc) || can(Bits::temporal_hint) ? get(Bits::saddr) != layout.flat_saddr_none : get(Bits::saddr) != 0)
       return false;

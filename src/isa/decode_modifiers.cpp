@@ -177,7 +177,7 @@ bool Decoder::vop3p_modifiers() {
     if (!source.op_sel_hi && source.kind == OperandKind::constant) {
       const unsigned number = get(i == 0 ? Bits::src0 : i == 1 ? Bits::src1 : Bits::src2);
       source = {.neg = source.neg, .abs = source.abs, .op_sel = source.op_sel};
-      scalar_source(source, number, DataType::f32, true);
+      scalar_source(source, number, DataType::f32);
     }
     if (!source.op_sel_hi) source.type = DataType::f32;
   }

@@ -7,14 +7,14 @@
 
 namespace Atoll::isa {
 
-bool Decoder::scalar_register(Operand& operand, unsigned number, unsigned words) const {
+bool Decoder::scalar_register(Operand& operand, unsigned number) const {
   const SourceCode& code = map_.sources[number];
   if (code.kind != OperandKind::scalar) return false;
+  const unsigned words = class_.words, align = class_.scalar_alignment;
   operand.kind = OperandKind::scalar;
-  operand.words = static_cast<uint8_t>(words);
+  operand.words = class_.words;
   operand.reg = code.reg;
   // The low bits of a tuple's number are ignored. A tuple may reach over what the encoding names, up to s105.
-  const unsigned align = words >= 3 ? 4 : words;
   const auto within = [&](unsigned first, unsigned end) {
     operand.reg = static_cast<uint16_t>(first + ((code.reg - first) & ~(align - 1)));
     return operand.reg + words <= end;
@@ -26,14 +26,12 @@ bool Decoder::scalar_register(Operand& operand, unsigned number, unsigned words)
   return words == 1 || (words == 2 && code.reg % 2 == 0);
 }
 
-bool Decoder::vector_register(Operand& operand, unsigned index, DataType type) const {
-  if (!map_.layout.true16 || !is_half(type) || out_.encoding == Encoding::vop3p) {
-    return vgpr(operand, index, words(type));
-  }
+bool Decoder::vector_register(Operand& operand, unsigned index) const {
+  if (!class_.half) return vgpr(operand, index);
   operand.half = true;
-  if (wide() || out_.encoding == Encoding::vinterp) return vgpr(operand, index, 1);
+  if (wide() || out_.encoding == Encoding::vinterp) return vgpr(operand, index);
   operand.op_sel = (index & 0x80) != 0;
-  return vgpr(operand, index & 0x7F, 1);
+  return vgpr(operand, index & 0x7F);
 }
 
 bool Decoder::literal(Operand& operand, DataType type, bool wide) {
@@ -54,22 +52,22 @@ bool Decoder::literal(Operand& operand, DataType type, bool wide) {
   return true;
 }
 
-bool Decoder::scalar_source(Operand& operand, unsigned number, DataType type, bool literal_allowed) {
+bool Decoder::scalar_source(Operand& operand, unsigned number, DataType type) {
   const SourceCode& code = map_.sources[number];
   switch (code.kind) {
     case OperandKind::none:
       return false;
     case OperandKind::scalar:
-      return scalar_register(operand, number, words(type));
+      return scalar_register(operand, number);
     case OperandKind::constant:
-      if (code.literal) return literal_allowed && literal(operand, type, code.wide);
+      if (code.literal) return class_.literal && literal(operand, type, code.wide);
       immediate(operand, code.float_index >= 0 ? inline_floats(*row_, type)[static_cast<size_t>(code.float_index)]
                                                : integer_constant(code.integer, type));
       return true;
     case OperandKind::lds_direct:
     case OperandKind::flat_scratch_base_hi:
       operand.kind = code.kind;
-      return words(type) == 1;
+      return class_.words == 1;
     default:
       operand.kind = code.kind;
       return true;
@@ -80,6 +78,10 @@ bool Decoder::scalar_source(Operand& operand, unsigned number, DataType type, bo
 
 bool Decoder::operands() {
   unsigned count = 0;
+  if (row_->has(flag::matrix_formats) && row_->has(flag::wmma)) {  // they decide the sources' widths
+    out_.cbsz = static_cast<uint8_t>(get(Bits::op_sel));
+    out_.blgp = static_cast<uint8_t>(get(Bits::op_sel_hi) | get(Bits::op_sel_hi2) << 2);
+  }
   for (const OperandSpec& spec : row_->operands) {
     if (spec.field == Field::none) break;
     if (spec.field == Field::flat_return && !out_.glc) continue;
@@ -96,9 +98,10 @@ bool Decoder::operands() {
 }
 
 bool Decoder::operand(Operand& operand, Field field, DataType type) {
+  set_class(*row_, field, type);
   if (field < Field::matrix_dst) return vector_operand(operand, field, type);
-  if (field < Field::sdst) return matrix_operand(operand, field, type);
-  if (field < Field::sdata) return scalar_operand(operand, field, type);
+  if (field < Field::sdst) return matrix_operand(operand, field);
+  if (field < Field::sdata) return scalar_operand(operand, field);
   return memory_operand(operand, field, type);
 }
 
@@ -124,42 +127,42 @@ bool Decoder::vector_operand(Operand& operand, Field field, DataType type) {
     case Field::lane_dst:
     case Field::cmp_dst:
     case Field::carry_out:
-      return vector_destination(operand, field, type);
+      return vector_destination(operand, field);
     case Field::wmma_dst:
     case Field::wmma_src0:
     case Field::wmma_src1:
     case Field::wmma_acc:
     case Field::wmma_acc_f16:
     case Field::wmma_index:
-      return wmma_operand(operand, field, type);
+      return wmma_operand(operand, field);
     case Field::message_code:
     case Field::literal:
     case Field::interp_slot:
     case Field::attribute:
       return vector_constant(operand, field, type);
     default:
-      return vector_source(operand, field, type);
+      return vector_source(operand, field);
   }
 }
 
-bool Decoder::vector_destination(Operand& operand, Field field, DataType type) {
+bool Decoder::vector_destination(Operand& operand, Field field) {
   switch (field) {
     case Field::vdst:
-      return vector_register(operand, get(Bits::vdst), type);
+      return vector_register(operand, get(Bits::vdst));
     case Field::agpr_dst:
-      return vgpr(operand, get(Bits::vdst), words(type), true);
+      return vgpr(operand, get(Bits::vdst), true);
     case Field::lane_dst:
-      return scalar_destination(operand, get(Bits::vdst), type);
+      return scalar_destination(operand, get(Bits::vdst));
     case Field::carry_out:
-      if (wide()) return scalar_register(operand, get(Bits::sdst), words(type));
+      if (wide()) return scalar_register(operand, get(Bits::sdst));
       vcc(operand);
       return true;
     default:
-      return comparison_destination(operand, type);
+      return comparison_destination(operand);
   }
 }
 
-bool Decoder::comparison_destination(Operand& operand, DataType type) const {
+bool Decoder::comparison_destination(Operand& operand) const {
   const bool sdwa = out_.extension == Extension::sdwa;
   if (map_.layout.exec_compares && row_->has(flag::exec_out)) {
     operand.kind = OperandKind::scalar;
@@ -168,29 +171,28 @@ bool Decoder::comparison_destination(Operand& operand, DataType type) const {
     // VOP3's destination field counts for nothing: clang wrote 0 there until it wrote the code of EXEC.
     return !sdwa || !bit(extension_, 15);
   }
-  if (wide()) return scalar_destination(operand, get(Bits::vdst), type);
-  if (sdwa && bit(extension_, 15) && map_.layout.scalar_sdwa)
-    return scalar_register(operand, bits(extension_, 8, 7), words(type));
+  if (wide()) return scalar_destination(operand, get(Bits::vdst));
+  if (sdwa && bit(extension_, 15) && class_.scalar) return scalar_register(operand, bits(extension_, 8, 7));
   vcc(operand);
   return true;
 }
 
-bool Decoder::vector_source(Operand& operand, Field field, DataType type) {
+bool Decoder::vector_source(Operand& operand, Field field) {
   switch (field) {
     case Field::src0:
     case Field::src0_dst:
     case Field::vgpr_src0:
     case Field::agpr_src0:
-      return first_source(operand, field, type);
+      return first_source(operand, field);
     case Field::src1:
     case Field::vgpr_src1:
-      return second_source(operand, field, type);
+      return second_source(operand, field);
     case Field::src2:
-      return source(operand, get(Bits::src2), type, vector_literals());
+      return source(operand, get(Bits::src2));
     case Field::vgpr_src2:
-      return vgpr_source(operand, get(Bits::src2), type);
+      return vgpr_source(operand, get(Bits::src2));
     case Field::carry_in:
-      if (wide()) return scalar_destination(operand, get(Bits::src2), type);
+      if (wide()) return scalar_destination(operand, get(Bits::src2));
       vcc(operand);
       return true;
     case Field::vcc_in:
@@ -201,53 +203,49 @@ bool Decoder::vector_source(Operand& operand, Field field, DataType type) {
   }
 }
 
-bool Decoder::first_source(Operand& operand, Field field, DataType type) {
+bool Decoder::first_source(Operand& operand, Field field) {
   const unsigned number = source0();
   if (field == Field::src0 || (out_.extension == Extension::sdwa && field == Field::vgpr_src0))
-    return source(operand, number, type, vector_literals());
-  if (field == Field::vgpr_src0 && number == code::lds_direct && words(type) == 1) {
+    return source(operand, number);
+  if (field == Field::vgpr_src0 && number == code::lds_direct && class_.words == 1) {
     operand.kind = OperandKind::lds_direct;
     return true;
   }
-  if (field == Field::agpr_src0) return number >= code::vgpr && vgpr(operand, number - code::vgpr, 1, true);
-  return vgpr_source(operand, number, type);
+  if (field == Field::agpr_src0) return number >= code::vgpr && vgpr(operand, number - code::vgpr, true);
+  return vgpr_source(operand, number);
 }
 
-bool Decoder::second_source(Operand& operand, Field field, DataType type) {
+bool Decoder::second_source(Operand& operand, Field field) {
   const unsigned number = get(Bits::src1);
   if (wide()) {
-    return field == Field::src1 ? source(operand, number, type, vector_literals()) : vgpr_source(operand, number, type);
+    return field == Field::src1 ? source(operand, number) : vgpr_source(operand, number);
   }
   if (out_.extension == Extension::sdwa && bit(extension_, 31) && map_.layout.scalar_sdwa)
-    return number != code::literal && scalar_source(operand, number, type, false);
-  if (out_.encoding == Encoding::vinterp) return vgpr_source(operand, number, type);
-  return vector_register(operand, number, type);
+    return scalar_source(operand, number, class_.type);
+  if (out_.encoding == Encoding::vinterp) return vgpr_source(operand, number);
+  return vector_register(operand, number);
 }
 
-bool Decoder::wmma_operand(Operand& operand, Field field, DataType type) {
+bool Decoder::wmma_operand(Operand& operand, Field field) {
   switch (field) {
     case Field::wmma_dst:
-      return vgpr(operand, get(Bits::vdst), wmma_words(type));
+      return vgpr(operand, get(Bits::vdst));
     case Field::wmma_src0:
     case Field::wmma_src1: {
       const unsigned number = get(field == Field::wmma_src0 ? Bits::src0 : Bits::src1);
-      if (row_->has(flag::matrix_formats)) {  // fp8 and bf8, fp6 and bf6, fp4
-        const unsigned first = get(Bits::op_sel), second = get(Bits::op_sel_hi) | get(Bits::op_sel_hi2) << 2;
-        // LLVM takes both for the widest if it does not know one.
-        const bool known = first <= 4 && second <= 4;
-        const unsigned count = known ? wmma_words_of_format(field == Field::wmma_src0 ? first : second) : 16u;
-        return number >= code::vgpr && vgpr(operand, number - code::vgpr, count);
-      }
-      return number >= code::vgpr &&
-             vgpr(operand, number - code::vgpr, map_.layout.split_matrices ? wmma_words(type) : words(type));
+      return number >= code::vgpr && vgpr(operand, number - code::vgpr);
     }
-    case Field::wmma_index:
-      return vgpr_source(operand, get(Bits::src2), type == DataType::b64 ? type : DataType::b32);
+    case Field::wmma_index: {
+      const unsigned number = get(Bits::src2);
+      return number >= code::vgpr && vgpr(operand, number - code::vgpr);
+    }
     default: {  // the accumulator
       const unsigned number = get(Bits::src2);
-      if (number >= code::vgpr) return vgpr(operand, number - code::vgpr, wmma_words(type));
-      operand.type = type_of_accumulator_constant(field, wmma_words(type));
-      return number >= code::constants && scalar_source(operand, number, operand.type, true);
+      if (number >= code::vgpr) return vgpr(operand, number - code::vgpr);
+      operand.type = class_.type;
+      class_.words = static_cast<uint8_t>(words_of(class_.type));
+      class_.literal = true;  // LLVM's disassembler reads one, its assembler has inline constants alone
+      return number >= code::constants && scalar_source(operand, number, operand.type);
     }
   }
 }
@@ -271,48 +269,43 @@ bool Decoder::vector_constant(Operand& operand, Field field, DataType type) {
 
 /// Which of a matrix instruction's registers are AGPRs: its dedicated bits where the files are unified, always
 /// destination and accumulator before.
-bool Decoder::matrix_operand(Operand& operand, Field field, DataType type) {
-  const bool accumulator = !map_.layout.accumulation_bit || is(Bits::accumulation);
-  unsigned words = words_of(type);
+bool Decoder::matrix_operand(Operand& operand, Field field) {
+  const bool accumulator = !class_.vgpr || is(Bits::accumulation);
   switch (field) {
     case Field::matrix_dst:
-      return vgpr(operand, get(Bits::vdst), words, accumulator);
+      return vgpr(operand, get(Bits::vdst), accumulator);
     case Field::matrix_src0:
     case Field::matrix_src1: {
       const bool first = field == Field::matrix_src0;
       const unsigned number = get(first ? Bits::src0 : Bits::src1);
-      if (row_->has(flag::matrix_formats)) words = words_of_matrix_format(first ? out_.cbsz : out_.blgp);
       return number >= code::vgpr &&
-             vgpr(operand, number - code::vgpr, words, bit(get(Bits::source_accumulation), first ? 0 : 1));
+             vgpr(operand, number - code::vgpr, bit(get(Bits::source_accumulation), first ? 0 : 1));
     }
     case Field::scale_src0:
-      return source(operand, bits(scale1_, 0, 9), type, false);
+      return source(operand, bits(scale1_, 0, 9));
     case Field::scale_src1:
-      return source(operand, bits(scale1_, 9, 9), type, false);
+      return source(operand, bits(scale1_, 9, 9));
     default:
       break;
   }
   const unsigned number = get(Bits::src2);
-  if (number >= code::vgpr) return vgpr(operand, number - code::vgpr, words, accumulator);
+  if (number >= code::vgpr) return vgpr(operand, number - code::vgpr, accumulator);
   if (number < code::constants) return false;
-  operand.type = field == Field::matrix_acc_f64   ? DataType::f64
-                 : field == Field::matrix_acc_i32 ? DataType::i32
-                                                  : DataType::f32;
-  return scalar_source(operand, number, operand.type, false) && operand.kind == OperandKind::constant;
+  operand.type = class_.type;
+  return scalar_source(operand, number, operand.type) && operand.kind == OperandKind::constant;
 }
 
-bool Decoder::scalar_operand(Operand& operand, Field field, DataType type) {
-  const bool vector =
-      out_.encoding == Encoding::vop3 || out_.encoding == Encoding::vop2;  // lane numbers of v_readlane, v_writelane
+bool Decoder::scalar_operand(Operand& operand, Field field) {
   switch (field) {
     case Field::sdst:
     case Field::sdst_in:
-      return scalar_register(operand, get(Bits::vdst), words(type));
+      return scalar_register(operand, get(Bits::vdst));
     case Field::ssrc0:
     case Field::ssrc1: {
       const unsigned number = get(field == Field::ssrc0 ? Bits::src0 : Bits::src1);
-      const bool literals = !row_->has(flag::no_literal) && (!vector || map_.layout.vector_literals);
-      return number < code::vgpr && scalar_source(operand, number, type, literals);
+      // LLVM's disassembler reads literals that its assembler rejects.
+      if (row_->has(flag::register_source | flag::fork)) class_.literal = true;
+      return number < code::vgpr && scalar_source(operand, number, class_.type);
     }
     default:
       return false;
@@ -320,51 +313,49 @@ bool Decoder::scalar_operand(Operand& operand, Field field, DataType type) {
 }
 
 bool Decoder::memory_operand(Operand& operand, Field field, DataType type) {
-  const unsigned words = words_of(type);
   switch (field) {
     case Field::sdata:
-      return scalar_register(operand, get(Bits::sdata), words);
+      return scalar_register(operand, get(Bits::sdata));
     case Field::sdata_imm:
     case Field::prefetch_length:
       immediate(operand, get(Bits::sdata));
       return operand.value < 1u << map_.layout.smem_immediate_bits;
     case Field::sbase:
-      return scalar_register(operand, get(Bits::sbase) * 2, words);
+      return scalar_register(operand, get(Bits::sbase) * 2);
     case Field::soffset:
       if (!out_.offset_register) return true;
-      return scalar_register(
-          operand, map_.layout.null_soffset || is(Bits::soffset_enable) ? get(Bits::soffset) : get(Bits::offset) & 0x7F,
-          words);
-    case Field::ds_addr:
-      return vgpr(operand, get(Bits::addr), words);
+      return scalar_register(operand, map_.layout.null_soffset || is(Bits::soffset_enable) ? get(Bits::soffset)
+                                                                                           : get(Bits::offset) & 0x7F);
+    case Field::ds_addr:  // LLVM's disassembler accepts odd registers of global wave sync
+      return vgpr(operand, get(Bits::addr));
     case Field::ds_data0:
-      return vgpr(operand, get(Bits::data0), words, accumulation_);
+      return vgpr(operand, get(Bits::data0), accumulation_);
     case Field::ds_data1:
-      return vgpr(operand, get(Bits::data1), words, accumulation_);
+      return vgpr(operand, get(Bits::data1), accumulation_);
     case Field::ds_dst:
-      return vgpr(operand, get(Bits::vdst), words, accumulation_);
+      return vgpr(operand, get(Bits::vdst), accumulation_);
     case Field::lds_address:
-      return vgpr(operand, get(Bits::vdst), 1);
+      return vgpr(operand, get(Bits::vdst));
     case Field::lds_data_address:
-      return vgpr(operand, get(Bits::data0), 1);
+      return vgpr(operand, get(Bits::data0));
     case Field::flat_dst:
     case Field::flat_return:
     case Field::flat_address:
     case Field::flat_data:
     case Field::flat_base:
     case Field::tensor_base:
-      return flat_operand(operand, field, type);
+      return flat_operand(operand, field);
     case Field::buffer_data:
     case Field::buffer_address:
     case Field::buffer_resource:
     case Field::buffer_offset:
-      return buffer_operand(operand, field, type);
+      return buffer_operand(operand, field);
     default:
       return image_operand(operand, field, type);
   }
 }
 
-bool Decoder::flat_operand(Operand& operand, Field field, DataType type) {
+bool Decoder::flat_operand(Operand& operand, Field field) {
   const unsigned base = get(Bits::saddr);
   const bool no_base = base == map_.layout.flat_saddr_none;
   switch (field) {
@@ -372,10 +363,9 @@ bool Decoder::flat_operand(Operand& operand, Field field, DataType type) {
       if (out_.lds) return true;  // the data goes to LDS
       [[fallthrough]];
     case Field::flat_return:
-      return vgpr(operand, get(Bits::vdst),
-                  (row_->has(flag::wmma) ? wmma_words(type) : words_of(type)) + (out_.tfe ? 1u : 0u), accumulation_);
+      return vgpr(operand, get(Bits::vdst), accumulation_);
     case Field::flat_data:
-      return vgpr(operand, get(Bits::data0), words_of(type), accumulation_);
+      return vgpr(operand, get(Bits::data0), accumulation_);
     case Field::flat_address:
       if (out_.encoding == Encoding::scratch) {
         const bool there = can(Bits::vaddr_enable)         ? is(Bits::vaddr_enable)
@@ -383,52 +373,46 @@ bool Decoder::flat_operand(Operand& operand, Field field, DataType type) {
                                                            : base == map_.layout.flat_saddr_none;
         operand.type = DataType::b32;
         operand.kind = OperandKind::off;
-        return !there || vgpr(operand, get(Bits::addr), 1);
+        return !there || vgpr(operand, get(Bits::addr));
       }
       if ((out_.encoding == Encoding::global || map_.layout.flat_bases) && !no_base) {
         operand.type = DataType::u32;
-        return vgpr(operand, get(Bits::addr), 1);
+        set_class(*row_, field, operand.type, true);
       }
-      return vgpr(operand, get(Bits::addr), 2);
+      return vgpr(operand, get(Bits::addr));
     case Field::tensor_base:
-      return scalar_register(operand, base, words_of(type));
+      return scalar_register(operand, base);
     case Field::flat_base:
       operand.kind = OperandKind::off;
       return no_base ||
              (map_.layout.scratch_none != 0 && base == map_.layout.scratch_none &&
               out_.encoding == Encoding::scratch) ||
-             scalar_register(operand, base, words_of(type));
+             scalar_register(operand, base);
     default:
       return false;
   }
 }
 
-bool Decoder::buffer_operand(Operand& operand, Field field, DataType type) {
+bool Decoder::buffer_operand(Operand& operand, Field field) {
   switch (field) {
     case Field::buffer_data:
-      if (out_.lds) return true;
-      if (const unsigned components = map_.d16_components[static_cast<size_t>(out_.opcode)];
-          components != 0 && map_.layout.unpacked_d16) {
-        return vgpr(operand, get(Bits::data0), components + (out_.tfe ? 1u : 0u));
-      }
-      return vgpr(operand, get(Bits::data0), words_of(type) + (out_.tfe ? 1 : 0), accumulation_);
+      return out_.lds || vgpr(operand, get(Bits::data0), accumulation_);
     case Field::buffer_address:
       operand.kind = OperandKind::off;
-      if (out_.addr64 || (out_.offen && out_.idxen)) return vgpr(operand, get(Bits::addr), 2);
-      return (!out_.offen && !out_.idxen) || vgpr(operand, get(Bits::addr), 1);
+      return class_.off || vgpr(operand, get(Bits::addr));
     case Field::buffer_resource:
-      return resource(operand, Bits::resource, 4);
+      return resource(operand, Bits::resource);
     case Field::buffer_offset:
-      return scalar_source(operand, get(Bits::soffset), type, false);
+      return scalar_source(operand, get(Bits::soffset), class_.type);
     default:
       return false;
   }
 }
 
 /// A buffer or image resource or sampler: its field counts groups of four registers, from GFX12 on registers.
-bool Decoder::resource(Operand& operand, Bits field, unsigned words) const {
+bool Decoder::resource(Operand& operand, Bits field) const {
   const unsigned number = get(field);
-  return number < code::vgpr && scalar_register(operand, format_->at(field).count > 5 ? number : number * 4, words);
+  return number < code::vgpr && scalar_register(operand, format_->at(field).count > 5 ? number : number * 4);
 }
 
 }  // namespace Atoll::isa

@@ -9,6 +9,7 @@
 
 #include "isa/instruction.h"
 #include "isa/opcode_map.h"
+#include "isa/operand_class.h"
 #include "isa/table.h"
 
 namespace Atoll::isa {
@@ -79,32 +80,41 @@ class Decoder {
     return true;
   }
 
-  // Registers and constants.
-  bool vgpr(Operand& operand, unsigned index, unsigned words, bool accumulation = false) const {
-    if (index + words > map_.layout.vgprs ||
-        (map_.layout.even_tuples && !accumulation && words > 1 && (index & 1) != 0))
-      return false;
+  // Registers and constants, each of the class of the operand that is being decoded.
+  /// Sets the class of the operand in that field. `based`: an address is an offset from a scalar base.
+  void set_class(const InstructionRow& row, Field field, DataType type, bool based = false) {
+    class_ = operand_class(map_, row, out_, field, type, based);
+  }
+  /// Widths that the modifiers of images determine.
+  bool vgpr_tuple(Operand& operand, unsigned index, unsigned words, bool accumulation = false) {
+    class_.words = static_cast<uint8_t>(words);
+    class_.vector_alignment = static_cast<uint8_t>(vector_alignment(map_.layout, words));
+    return vgpr(operand, index, accumulation);
+  }
+  /// LLVM's disassembler accepts AGPR tuples at odd numbers, which its assembler rejects.
+  bool vgpr(Operand& operand, unsigned index, bool accumulation = false) const {
+    if (index + class_.words > map_.layout.vgprs) return false;
+    const bool is_tuple = class_.words > 1;
+    if (is_tuple && !accumulation && index % class_.vector_alignment != 0) return false;
     operand.kind = accumulation ? OperandKind::agpr : OperandKind::vgpr;
     operand.reg = static_cast<uint16_t>(index);
-    operand.words = static_cast<uint8_t>(words);
+    operand.words = class_.words;
     return true;
   }
-  bool vector_register(Operand& operand, unsigned index, DataType type) const;
-  unsigned words(DataType type) const { return type == DataType::lane_mask ? map_.lane_mask_words : words_of(type); }
-  unsigned wmma_words(DataType type) const { return std::max(1u, words_of(type) / map_.lane_mask_words); }
-  bool scalar_register(Operand& operand, unsigned number, unsigned words) const;
-  bool scalar_destination(Operand& operand, unsigned number, DataType type) const {
-    return number < code::constants && scalar_register(operand, number, words(type));
+  bool vector_register(Operand& operand, unsigned index) const;
+  bool scalar_register(Operand& operand, unsigned number) const;
+  bool scalar_destination(Operand& operand, unsigned number) const {
+    return number < code::constants && scalar_register(operand, number);
   }
-  bool scalar_source(Operand& operand, unsigned number, DataType type, bool literal_allowed);
-  bool source(Operand& operand, unsigned number, DataType type, bool literal_allowed) {
-    if (number >= code::vgpr) return vector_register(operand, number - code::vgpr, type);
-    return scalar_source(operand, number, type, literal_allowed);
+  bool scalar_source(Operand& operand, unsigned number, DataType type);
+  bool source(Operand& operand, unsigned number) {
+    if (number >= code::vgpr) return vector_register(operand, number - code::vgpr);
+    return scalar_source(operand, number, class_.type);
   }
-  bool vgpr_source(Operand& operand, unsigned number, DataType type) const {
+  bool vgpr_source(Operand& operand, unsigned number) const {
     // VINTERP's 16-bit sources are vector registers whatever their ninth bit says.
-    if (map_.layout.true16 && out_.encoding == Encoding::vinterp && is_half(type)) number |= code::vgpr;
-    return number >= code::vgpr && vector_register(operand, number - code::vgpr, type);
+    if (class_.half && out_.encoding == Encoding::vinterp) number |= code::vgpr;
+    return number >= code::vgpr && vector_register(operand, number - code::vgpr);
   }
   bool literal(Operand& operand, DataType type, bool wide = false);
   void vcc(Operand& operand) const {
@@ -138,10 +148,10 @@ class Decoder {
   bool cache_control();
   bool image();
   bool tensor();
-  bool image_addresses(Operand& operand) const;
+  bool image_addresses(Operand& operand);
   bool image_sizes();
   bool ray();
-  bool ray_addresses(Operand& operand) const;
+  bool ray_addresses(Operand& operand);
   unsigned image_data_words(DataType type) const;
   unsigned default_image_data_words(DataType type) const;
   bool exp();
@@ -156,32 +166,28 @@ class Decoder {
   bool operands();
   bool operand(Operand& operand, Field field, DataType type);
   bool vector_operand(Operand& operand, Field field, DataType type);
-  bool vector_destination(Operand& operand, Field field, DataType type);
-  bool comparison_destination(Operand& operand, DataType type) const;
-  bool vector_source(Operand& operand, Field field, DataType type);
-  bool first_source(Operand& operand, Field field, DataType type);
-  bool second_source(Operand& operand, Field field, DataType type);
+  bool vector_destination(Operand& operand, Field field);
+  bool comparison_destination(Operand& operand) const;
+  bool vector_source(Operand& operand, Field field);
+  bool first_source(Operand& operand, Field field);
+  bool second_source(Operand& operand, Field field);
   bool vector_constant(Operand& operand, Field field, DataType type);
-  bool wmma_operand(Operand& operand, Field field, DataType type);
-  /// Whether a source may be a constant after the instruction.
-  bool vector_literals() const {
-    if (wide()) return map_.layout.vector_literals;
-    return !row_->has(flag::no_literal) && out_.extension != Extension::sdwa;
-  }
+  bool wmma_operand(Operand& operand, Field field);
   unsigned source0() const;
-  bool matrix_operand(Operand& operand, Field field, DataType type);
-  bool scalar_operand(Operand& operand, Field field, DataType type);
+  bool matrix_operand(Operand& operand, Field field);
+  bool scalar_operand(Operand& operand, Field field);
   bool memory_operand(Operand& operand, Field field, DataType type);
-  bool flat_operand(Operand& operand, Field field, DataType type);
-  bool buffer_operand(Operand& operand, Field field, DataType type);
+  bool flat_operand(Operand& operand, Field field);
+  bool buffer_operand(Operand& operand, Field field);
   bool image_operand(Operand& operand, Field field, DataType type);
-  bool resource(Operand& operand, Bits field, unsigned words) const;
+  bool resource(Operand& operand, Bits field) const;
 
   std::span<const uint8_t> bytes_;
   const OpcodeMap& map_;
   Instruction& out_;
   const Format* format_ = nullptr;
   const InstructionRow* row_ = nullptr;
+  OperandClass class_;
   std::array<uint32_t, max_words> words_{};
   unsigned loaded_ = 0;
   uint32_t extension_ = 0;            // the SDWA or DPP word

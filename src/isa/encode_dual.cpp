@@ -16,9 +16,9 @@ bool Encoder::dual_half(const InstructionRow& row, unsigned position, const Dual
   uint32_t negated = 0;
   const auto vector = [&](const Operand& operand, const OperandSpec& spec, Bits place, int index) {
     unsigned number = 0;
-    if (!vgpr(operand, spec.field, words(spec.type), number)) return false;
+    if (!vgpr(operand, spec.field, number)) return false;
     set(place, number);
-    used.sources[static_cast<size_t>(index)] = {static_cast<int>(number), words(spec.type)};
+    used.sources[static_cast<size_t>(index)] = {static_cast<int>(number), class_.words};
     return true;
   };
   const auto scalar = [&](const Operand& operand, unsigned code) {
@@ -41,16 +41,17 @@ bool Encoder::dual_half(const InstructionRow& row, unsigned position, const Dual
     }
     if (operand.neg) negated |= 1u << index;
     unsigned number = 0;
+    set_class(row, spec.field, spec.type);
     switch (spec.field) {
       case Field::vdst:
-        if (!vgpr(operand, spec.field, words(spec.type), number)) return false;
-        used.dst = {static_cast<int>(number), words(spec.type)};
+        if (!vgpr(operand, spec.field, number)) return false;
+        used.dst = {static_cast<int>(number), class_.words};
         if (row.has(flag::reads_dst)) used.sources[2] = used.dst;
         break;
       case Field::src0:
-        if (!source(operand, spec.field, spec.type, !third, number)) return false;
+        if (!source(operand, spec.field, number)) return false;
         if (number >= code::vgpr) {
-          used.sources[0] = {static_cast<int>(number - code::vgpr), words(spec.type)};
+          used.sources[0] = {static_cast<int>(number - code::vgpr), class_.words};
         } else {
           scalar(operand, number);
         }
@@ -69,7 +70,7 @@ bool Encoder::dual_half(const InstructionRow& row, unsigned position, const Dual
       default:
         number = codes_.code_of_register(scalar::vcc_lo);
         if (third) {
-          if (!scalar_register(operand, spec.field, words(spec.type), number)) return false;
+          if (!scalar_register(operand, spec.field, number)) return false;
           set(fields.src2, number);
         } else if (!vcc(operand, spec.field)) {
           return false;

@@ -105,15 +105,17 @@ bool Encoder::exp() {
   return operands();
 }
 
-bool Encoder::image_operand(const Operand& operand, Field field, DataType type) {
+bool Encoder::image_operand(const Operand& operand, Field field) {
   unsigned code = 0;
   switch (field) {
     case Field::image_data:
-      return data(operand, field, Bits::data0, operand.words);
+      class_.words = operand.words;
+      class_.vector_alignment = static_cast<uint8_t>(vector_alignment(layout_, operand.words));
+      return data(operand, field, Bits::data0);
     case Field::image_address: {
       if (in_.address_count == 0) {
         if (can(Bits::address1) && operand.words != 1) return wrong(field, "has to be a list of registers");
-        if (!vgpr(operand, field, operand.words, code)) return false;
+        if (!vgpr_tuple(operand, field, operand.words, code)) return false;
         set(Bits::addr, code);
         return true;
       }
@@ -140,15 +142,15 @@ bool Encoder::image_operand(const Operand& operand, Field field, DataType type) 
       return true;
     }
     case Field::image_resource:
-      return resource(operand, field, Bits::resource, words_of(type));
+      return resource(operand, field, Bits::resource);
     case Field::image_sampler:
-      return resource(operand, field, Bits::sampler, words_of(type));
+      return resource(operand, field, Bits::sampler);
     case Field::tensor_group0:
     case Field::tensor_group1:
     case Field::tensor_group2:
     case Field::tensor_group3: {
       constexpr std::array places{Bits::addr, Bits::address1, Bits::address2, Bits::address3};
-      if (!scalar_register(operand, field, words_of(type), code)) return false;
+      if (!scalar_register(operand, field, code)) return false;
       set(places[static_cast<size_t>(field) - static_cast<size_t>(Field::tensor_group0)], code);
       return true;
     }
@@ -158,7 +160,7 @@ bool Encoder::image_operand(const Operand& operand, Field field, DataType type) 
     case Field::export_src3: {
       const unsigned index = static_cast<unsigned>(field) - static_cast<unsigned>(Field::export_src0);
       if (operand.kind == OperandKind::off) return true;
-      if (!vgpr(operand, field, 1, code)) return false;
+      if (!vgpr(operand, field, code)) return false;
       constexpr std::array places{Bits::src0, Bits::src1, Bits::src2, Bits::data0};
       if (!in_.compressed) {
         set(Bits::enable, 1u << index);

@@ -41,40 +41,36 @@ bool Encoder::scaled_matrix() {
   return true;
 }
 
-bool Encoder::matrix_operand(const Operand& operand, Field field, DataType type) {
-  unsigned words = words_of(type), code = 0;
+bool Encoder::matrix_operand(const Operand& operand, Field field) {
+  unsigned code = 0;
   // The destination's file is the accumulator's.
-  const bool accumulation = !layout_.accumulation_bit || in_.operands[0].kind == OperandKind::agpr;
+  const bool accumulation = !class_.vgpr || in_.operands[0].kind == OperandKind::agpr;
   switch (field) {
     case Field::matrix_dst:
-      if (!vgpr(operand, field, words, code, accumulation)) return false;
+      if (!vgpr(operand, field, code, accumulation)) return false;
       set(Bits::vdst, code);
-      if (layout_.accumulation_bit) set(Bits::accumulation, accumulation ? 1 : 0);
+      if (class_.vgpr) set(Bits::accumulation, accumulation ? 1 : 0);
       return true;
     case Field::matrix_src0:
     case Field::matrix_src1: {
       const bool first = field == Field::matrix_src0, agpr = operand.kind == OperandKind::agpr;
-      if (row_->has(flag::matrix_formats)) words = words_of_matrix_format(first ? in_.cbsz : in_.blgp);
-      if (!vgpr(operand, field, words, code, agpr)) return false;
+      if (!vgpr(operand, field, code, agpr)) return false;
       set(first ? Bits::src0 : Bits::src1, code + code::vgpr);
       if (agpr) set(Bits::source_accumulation, first ? 1 : 2);
       return true;
     }
     case Field::scale_src0:
     case Field::scale_src1:
-      if (!source(operand, field, type, false, code)) return false;
+      if (!source(operand, field, code)) return false;
       extension_ |= code << (field == Field::scale_src0 ? 0 : 9);
       return true;
     default:
       break;
   }
   if (operand.kind == OperandKind::constant) {
-    const DataType seen = field == Field::matrix_acc_f64   ? DataType::f64
-                          : field == Field::matrix_acc_i32 ? DataType::i32
-                                                           : DataType::f32;
-    if (!constant(operand, field, seen, false, code)) return false;
+    if (!constant(operand, field, class_.type, code)) return false;
   } else {
-    if (!vgpr(operand, field, words, code, accumulation)) return false;
+    if (!vgpr(operand, field, code, accumulation)) return false;
     code += code::vgpr;
   }
   set(Bits::src2, code);
@@ -82,36 +78,33 @@ bool Encoder::matrix_operand(const Operand& operand, Field field, DataType type)
 }
 
 /// WMMA's, which have half as many registers in waves of 64 lanes.
-bool Encoder::wmma_operand(const Operand& operand, Field field, DataType type) {
+bool Encoder::wmma_operand(const Operand& operand, Field field) {
   unsigned code = 0;
   switch (field) {
     case Field::wmma_dst:
-      if (!vgpr(operand, field, wmma_words(type), code)) return false;
+      if (!vgpr(operand, field, code)) return false;
       set(Bits::vdst, code);
       return true;
     case Field::wmma_src0:
-    case Field::wmma_src1: {
-      const bool first = field == Field::wmma_src0;
-      unsigned words = layout_.split_matrices ? wmma_words(type) : this->words(type);
-      if (row_->has(flag::matrix_formats)) words = wmma_words_of_format(first ? in_.cbsz : in_.blgp);
-      if (!vgpr(operand, field, words, code)) return false;
-      set(first ? Bits::src0 : Bits::src1, code + code::vgpr);
+    case Field::wmma_src1:
+      if (!vgpr(operand, field, code)) return false;
+      set(field == Field::wmma_src0 ? Bits::src0 : Bits::src1, code + code::vgpr);
       return true;
-    }
     case Field::wmma_index:
-      if (!vgpr(operand, field, type == DataType::b64 ? 2 : 1, code)) return false;
+      if (!vgpr(operand, field, code)) return false;
       set(Bits::src2, code + code::vgpr);
       return true;
     default:
       break;
   }
   if (operand.kind == OperandKind::vgpr) {
-    if (!vgpr(operand, field, wmma_words(type), code)) return false;
+    if (!vgpr(operand, field, code)) return false;
     code += code::vgpr;
   } else if (operand.kind != OperandKind::constant) {
     return wrong(field, "has to be vector registers or a constant");
-  } else if (!constant(operand, field, type_of_accumulator_constant(field, wmma_words(type)), true, code)) {
-    return false;
+  } else {
+    class_.literal = true;  // what the decoder reads
+    if (!constant(operand, field, class_.type, code)) return false;
   }
   set(Bits::src2, code);
   return true;

@@ -147,7 +147,7 @@ bool Encoder::buffer() {
 // --- Operands ---------------------------------------------------------------------------------------------------
 
 /// The data registers of a memory instruction, which are VGPRs or AGPRs all of them.
-bool Encoder::data(const Operand& operand, Field field, Bits place, unsigned words) {
+bool Encoder::data(const Operand& operand, Field field, Bits place) {
   const int file = operand.kind == OperandKind::agpr ? 1 : 0;
   if (file == 1 && !layout_.accumulation_bit) return wrong(field, "has to be a vector register on {}", processor_.name);
   if (accumulation_ >= 0 && accumulation_ != file) {
@@ -155,22 +155,18 @@ bool Encoder::data(const Operand& operand, Field field, Bits place, unsigned wor
   }
   accumulation_ = file;
   unsigned number = 0;
-  if (!vgpr(operand, field, words, number, file == 1)) return false;
-  if (row_->has(flag::gws) && layout_.even_tuples && number % 2 != 0) {
-    return wrong(field, "has to be an even register on {}", processor_.name);
-  }
+  if (!vgpr(operand, field, number, file == 1)) return false;
   set(place, number);
   return true;
 }
 
-bool Encoder::memory_operand(const Operand& operand, Field field, DataType type) {
-  const unsigned words = words_of(type);
+bool Encoder::memory_operand(const Operand& operand, Field field) {
   unsigned code = 0;
   switch (field) {
     case Field::sdata:
       if (operand.reg == scalar::m0 || (operand.reg & ~1) == scalar::exec_lo)
         return wrong(field, "cannot be m0 or exec");
-      if (!scalar_register(operand, field, words, code)) return false;
+      if (!scalar_register(operand, field, code)) return false;
       set(Bits::sdata, code);
       return true;
     case Field::sdata_imm:
@@ -179,34 +175,34 @@ bool Encoder::memory_operand(const Operand& operand, Field field, DataType type)
       set(Bits::sdata, code);
       return true;
     case Field::sbase:
-      if (!scalar_register(operand, field, words, code)) return false;
+      if (!scalar_register(operand, field, code)) return false;
       set(Bits::sbase, code / 2);
       return true;
     case Field::soffset:
-      if (!scalar_register(operand, field, words, code)) return false;
+      if (!scalar_register(operand, field, code)) return false;
       // Alone it is in the immediate's place, until GFX9.
       set(layout_.null_soffset || in_.offset_immediate ? Bits::soffset : Bits::offset, code);
       return true;
     case Field::ds_addr:
-      if (!vgpr(operand, field, words, code)) return false;
+      if (!vgpr(operand, field, code)) return false;
       set(Bits::addr, code);
       return true;
     case Field::ds_data0:
-      return data(operand, field, Bits::data0, words);
+      return data(operand, field, Bits::data0);
     case Field::ds_data1:
-      return data(operand, field, Bits::data1, words);
+      return data(operand, field, Bits::data1);
     case Field::ds_dst:
-      return data(operand, field, Bits::vdst, words);
+      return data(operand, field, Bits::vdst);
     case Field::lds_address:
-      if (!vgpr(operand, field, 1, code)) return false;
+      if (!vgpr(operand, field, code)) return false;
       set(Bits::vdst, code);
       return true;
     case Field::lds_data_address:
-      if (!vgpr(operand, field, 1, code)) return false;
+      if (!vgpr(operand, field, code)) return false;
       set(Bits::data0, code);
       return true;
     case Field::tensor_base:
-      if (!scalar_register(operand, field, words, code)) return false;
+      if (!scalar_register(operand, field, code)) return false;
       set(Bits::saddr, code);
       return true;
     case Field::flat_dst:
@@ -214,30 +210,29 @@ bool Encoder::memory_operand(const Operand& operand, Field field, DataType type)
     case Field::flat_address:
     case Field::flat_data:
     case Field::flat_base:
-      return flat_operand(operand, field, type);
+      return flat_operand(operand, field);
     case Field::buffer_data:
     case Field::buffer_address:
     case Field::buffer_resource:
     case Field::buffer_offset:
-      return buffer_operand(operand, field, type);
+      return buffer_operand(operand, field);
     default:
-      return image_operand(operand, field, type);
+      return image_operand(operand, field);
   }
 }
 
-bool Encoder::flat_operand(const Operand& operand, Field field, DataType type) {
+bool Encoder::flat_operand(const Operand& operand, Field field) {
   unsigned code = 0;
   switch (field) {
     case Field::flat_dst:
     case Field::flat_return:
-      return data(operand, field, Bits::vdst,
-                  (row_->has(flag::wmma) ? wmma_words(type) : words_of(type)) + (in_.tfe ? 1u : 0u));
+      return data(operand, field, Bits::vdst);
     case Field::flat_data:
-      return data(operand, field, Bits::data0, words_of(type));
+      return data(operand, field, Bits::data0);
     case Field::flat_address: {
       if (in_.encoding == Encoding::scratch) {
         if (operand.kind == OperandKind::off) return true;
-        if (!vgpr(operand, field, 1, code)) return false;
+        if (!vgpr(operand, field, code)) return false;
         if (can(Bits::vaddr_enable)) {
           set(Bits::vaddr_enable, 1);
         } else if (layout_.scratch_vaddr_bit) {
@@ -248,7 +243,8 @@ bool Encoder::flat_operand(const Operand& operand, Field field, DataType type) {
       }
       const Operand* base = find(Field::flat_base);
       const bool based = (base != nullptr && base->kind == OperandKind::scalar) || flat_has_base();
-      if (!vgpr(operand, field, based ? 1 : 2, code)) return false;
+      if (based) set_class(*row_, field, DataType::u32, true);
+      if (!vgpr(operand, field, code)) return false;
       set(Bits::addr, code);
       return true;
     }
@@ -272,7 +268,7 @@ bool Encoder::flat_operand(const Operand& operand, Field field, DataType type) {
     if (operand.reg == scalar::null || (!exec_possible && operand.reg == scalar::exec_lo)) {
       return wrong(field, "cannot be null or exec");
     }
-    if (!scalar_register(operand, field, words_of(type), code)) return false;
+    if (!scalar_register(operand, field, code)) return false;
     set(Bits::saddr, code);
     return true;
   }
@@ -283,25 +279,22 @@ bool Encoder::flat_operand(const Operand& operand, Field field, DataType type) {
   return true;
 }
 
-bool Encoder::buffer_operand(const Operand& operand, Field field, DataType type) {
+bool Encoder::buffer_operand(const Operand& operand, Field field) {
   unsigned code = 0;
   switch (field) {
-    case Field::buffer_data: {
-      const unsigned components = map_.d16_components[static_cast<size_t>(in_.opcode)];
-      const unsigned own = components != 0 && layout_.unpacked_d16 ? components : words_of(type);
-      return data(operand, field, Bits::data0, own + (in_.tfe ? 1u : 0u));
-    }
+    case Field::buffer_data:
+      return data(operand, field, Bits::data0);
     case Field::buffer_address:
-      if (!in_.offen && !in_.idxen && !in_.addr64) {
+      if (class_.off) {
         return operand.kind == OperandKind::off || wrong(field, "has to be off without offen and idxen");
       }
-      if (!vgpr(operand, field, in_.addr64 || (in_.offen && in_.idxen) ? 2 : 1, code)) return false;
+      if (!vgpr(operand, field, code)) return false;
       set(Bits::addr, code);
       return true;
     case Field::buffer_resource:
-      return resource(operand, field, Bits::resource, 4);
+      return resource(operand, field, Bits::resource);
     case Field::buffer_offset:
-      if (!scalar_source(operand, field, type, false, code)) return false;
+      if (!scalar_source(operand, field, code)) return false;
       return put(Bits::soffset, code, "the scalar offset");
     default:
       return wrong(field, "cannot be encoded");
@@ -309,9 +302,9 @@ bool Encoder::buffer_operand(const Operand& operand, Field field, DataType type)
 }
 
 /// A buffer or image resource or sampler: its field counts groups of four registers, from GFX12 on registers.
-bool Encoder::resource(const Operand& operand, Field field, Bits place, unsigned words) {
+bool Encoder::resource(const Operand& operand, Field field, Bits place) {
   unsigned code = 0;
-  if (!scalar_register(operand, field, words, code)) return false;
+  if (!scalar_register(operand, field, code)) return false;
   set(place, format_->at(place).count > 5 ? code : code / 4);
   return true;
 }

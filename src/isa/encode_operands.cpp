@@ -98,30 +98,12 @@ std::string_view Encoder::role(Field field) const {
   }
 }
 
-/// Whether this form of the instruction has no operand in that field.
-bool Encoder::absent(Field field) const {
-  switch (field) {
-    case Field::flat_return:
-      return !in_.glc;
-    case Field::flat_dst:
-    case Field::buffer_data:
-      return in_.lds;
-    case Field::soffset:
-      return !in_.offset_register;
-    case Field::tensor_group2:
-    case Field::tensor_group3:
-      return in_.operand_count == 2;
-    default:
-      return false;
-  }
-}
-
 /// The operand in that field, or nullptr.
 const Operand* Encoder::find(Field field) const {
   unsigned position = 0;
   for (const OperandSpec& spec : row_->operands) {
     if (spec.field == Field::none || position == in_.operand_count) break;
-    if (absent(spec.field)) continue;
+    if (is_absent(in_, spec.field)) continue;
     if (spec.field == field) return &in_.operands[position];
     ++position;
   }
@@ -132,7 +114,7 @@ bool Encoder::operands() {
   unsigned position = 0;
   for (const OperandSpec& spec : row_->operands) {
     if (spec.field == Field::none) break;
-    if (absent(spec.field)) continue;
+    if (is_absent(in_, spec.field)) continue;
     if (position == in_.operand_count) return fail("{} is missing", role(spec.field));
     if (!operand(in_.operands[position], spec.field, spec.type)) return false;
     ++position;
@@ -143,7 +125,8 @@ bool Encoder::operands() {
     const bool exec_possible = row_->has(flag::atomic) || !row_->has(flag::memory);
     if (base.reg == scalar::null || (base.reg == scalar::exec_lo && !exec_possible))
       return wrong(Field::flat_base, "cannot be null or exec");
-    if (!scalar_register(base, Field::flat_base, 2, code)) return false;
+    set_class(*row_, Field::flat_base, DataType::b64);
+    if (!scalar_register(base, Field::flat_base, code)) return false;
     set(Bits::saddr, code);
     return true;
   }
@@ -151,10 +134,11 @@ bool Encoder::operands() {
 }
 
 bool Encoder::operand(const Operand& operand, Field field, DataType type) {
+  set_class(*row_, field, type);
   if (field < Field::matrix_dst) return vector_operand(operand, field, type);
-  if (field < Field::sdst) return matrix_operand(operand, field, type);
-  if (field < Field::sdata) return scalar_operand(operand, field, type);
-  return memory_operand(operand, field, type);
+  if (field < Field::sdst) return matrix_operand(operand, field);
+  if (field < Field::sdata) return scalar_operand(operand, field);
+  return memory_operand(operand, field);
 }
 
 /// src0, which an SDWA or DPP word has in place of the instruction.
@@ -204,83 +188,83 @@ bool Encoder::vector_operand(const Operand& operand, Field field, DataType type)
     case Field::lane_dst:
     case Field::cmp_dst:
     case Field::carry_out:
-      return vector_destination(operand, field, type);
+      return vector_destination(operand, field);
     case Field::wmma_dst:
     case Field::wmma_src0:
     case Field::wmma_src1:
     case Field::wmma_acc:
     case Field::wmma_acc_f16:
     case Field::wmma_index:
-      return wmma_operand(operand, field, type);
+      return wmma_operand(operand, field);
     case Field::message_code:
     case Field::literal:
     case Field::interp_slot:
     case Field::attribute:
       return vector_constant(operand, field, type);
     default:
-      return vector_source(operand, field, type);
+      return vector_source(operand, field);
   }
 }
 
-bool Encoder::vector_destination(const Operand& operand, Field field, DataType type) {
+bool Encoder::vector_destination(const Operand& operand, Field field) {
   unsigned code = 0;
   switch (field) {
     case Field::vdst:
-      if (!vector_register(operand, field, type, code)) return false;
+      if (!vector_register(operand, field, code)) return false;
       break;
     case Field::agpr_dst:
-      if (!vgpr(operand, field, words(type), code, true)) return false;
+      if (!vgpr(operand, field, code, true)) return false;
       break;
     case Field::lane_dst:
       // A lane that is read does not go to M0; the result of scalar arithmetic may, but not to EXEC.
       if (operand.reg == scalar::m0 && !row_->has(flag::neg)) return wrong(field, "cannot be m0");
       if ((operand.reg & ~1) == scalar::exec_lo && row_->has(flag::neg)) return wrong(field, "cannot be exec");
-      if (!scalar_register(operand, field, words(type), code)) return false;
+      if (!scalar_register(operand, field, code)) return false;
       break;
     case Field::carry_out:
       if (!wide()) return vcc(operand, field);
-      if (!scalar_register(operand, field, words(type), code)) return false;
+      if (!scalar_register(operand, field, code)) return false;
       set(Bits::sdst, code);
       return true;
     default:
-      return comparison_destination(operand, field, type);
+      return comparison_destination(operand, field);
   }
   set(Bits::vdst, code);
   return true;
 }
 
-bool Encoder::comparison_destination(const Operand& operand, Field field, DataType type) {
+bool Encoder::comparison_destination(const Operand& operand, Field field) {
   unsigned code = 0;
   if (layout_.exec_compares && row_->has(flag::exec_out)) {
     if (wide()) set(Bits::vdst, codes_.code_of_register(scalar::exec_lo));
     return true;
   }
   if (wide()) {
-    if (!scalar_register(operand, field, words(type), code)) return false;
+    if (!scalar_register(operand, field, code)) return false;
     set(Bits::vdst, code);
     return true;
   }
   const bool is_vcc = operand.kind == OperandKind::scalar && operand.reg == scalar::vcc_lo;
-  if (in_.extension != Extension::sdwa || !layout_.scalar_sdwa || is_vcc) return vcc(operand, field);
-  if (!scalar_register(operand, field, words(type), code)) return false;
+  if (!class_.scalar || is_vcc) return vcc(operand, field);
+  if (!scalar_register(operand, field, code)) return false;
   extension_ |= code << 8 | 1u << 15;
   return true;
 }
 
-bool Encoder::vector_source(const Operand& operand, Field field, DataType type) {
+bool Encoder::vector_source(const Operand& operand, Field field) {
   switch (field) {
     case Field::src0:
     case Field::src0_dst:
     case Field::vgpr_src0:
     case Field::agpr_src0:
-      return first_source(operand, field, type);
+      return first_source(operand, field);
     case Field::src1:
     case Field::vgpr_src1:
-      return second_source(operand, field, type);
+      return second_source(operand, field);
     case Field::src2:
     case Field::vgpr_src2:
     case Field::carry_in:
-      return third_source(operand, field, type);
+      return third_source(operand, field);
     case Field::vcc_in:
       return vcc(operand, field);
     default:
@@ -288,26 +272,26 @@ bool Encoder::vector_source(const Operand& operand, Field field, DataType type) 
   }
 }
 
-bool Encoder::first_source(const Operand& operand, Field field, DataType type) {
+bool Encoder::first_source(const Operand& operand, Field field) {
   unsigned code = 0;
-  if (field == Field::src0) return source(operand, field, type, vector_literals(), code) && put_source0(code, field);
+  if (field == Field::src0) return source(operand, field, code) && put_source0(code, field);
   if (field == Field::agpr_src0) {
-    return vgpr(operand, field, 1, code, true) && put_source0(code + code::vgpr, field);
+    return vgpr(operand, field, code, true) && put_source0(code + code::vgpr, field);
   }
-  const bool is_lds_direct = operand.kind == OperandKind::lds_direct && words(type) == 1;
+  const bool is_lds_direct = operand.kind == OperandKind::lds_direct && class_.words == 1;
   if (field == Field::vgpr_src0 && is_lds_direct && in_.extension != Extension::sdwa) {
     if (codes_.code_of_kind(operand.kind) == CodeMap::none) {
       return wrong(field, "cannot be src_lds_direct on {}", processor_.name);
     }
     return put_source0(code::lds_direct, field);
   }
-  return vector_register(operand, field, type, code) && put_source0(code + code::vgpr, field);
+  return vector_register(operand, field, code) && put_source0(code + code::vgpr, field);
 }
 
-bool Encoder::second_source(const Operand& operand, Field field, DataType type) {
+bool Encoder::second_source(const Operand& operand, Field field) {
   unsigned code = 0;
   if (field == Field::vgpr_src1) {
-    if (!vector_register(operand, field, type, code)) return false;
+    if (!vector_register(operand, field, code)) return false;
     set(Bits::src1, in_.encoding == Encoding::vintrp ? code : code + code::vgpr);
     return true;
   }
@@ -315,22 +299,22 @@ bool Encoder::second_source(const Operand& operand, Field field, DataType type) 
   if (!takes_scalars && operand.kind != OperandKind::vgpr) {
     return wrong(field, "has to be a vector register in {}", encoding_name(in_.encoding));
   }
-  return source(operand, field, type, wide() && vector_literals(), code) && put_source1(code, field);
+  return source(operand, field, code) && put_source1(code, field);
 }
 
-bool Encoder::third_source(const Operand& operand, Field field, DataType type) {
+bool Encoder::third_source(const Operand& operand, Field field) {
   unsigned code = 0;
   switch (field) {
     case Field::src2:
-      if (!source(operand, field, type, vector_literals(), code)) return false;
+      if (!source(operand, field, code)) return false;
       break;
     case Field::vgpr_src2:
-      if (!vector_register(operand, field, type, code)) return false;
+      if (!vector_register(operand, field, code)) return false;
       code += code::vgpr;
       break;
     default:  // a carry
       if (!wide()) return vcc(operand, field);
-      if (!scalar_register(operand, field, words(type), code)) return false;
+      if (!scalar_register(operand, field, code)) return false;
       break;
   }
   set(Bits::src2, code);
@@ -359,20 +343,18 @@ bool Encoder::vector_constant(const Operand& operand, Field field, DataType type
   }
 }
 
-bool Encoder::scalar_operand(const Operand& operand, Field field, DataType type) {
-  // Lane numbers of v_readlane and v_writelane.
-  const bool vector = in_.encoding == Encoding::vop3 || in_.encoding == Encoding::vop2;
-  const bool literals = !row_->has(flag::no_literal) && (!vector || layout_.vector_literals);
+bool Encoder::scalar_operand(const Operand& operand, Field field) {
   unsigned code = 0;
   switch (field) {
     case Field::sdst:
     case Field::sdst_in:
-      if (!scalar_register(operand, field, words(type), code)) return false;
+      if (!scalar_register(operand, field, code)) return false;
       set(Bits::vdst, code);
       return true;
     case Field::ssrc0:
     case Field::ssrc1:
-      if (!scalar_source(operand, field, type, literals, code)) return false;
+      if (row_->has(flag::register_source | flag::fork)) class_.literal = true;  // what the decoder reads
+      if (!scalar_source(operand, field, code)) return false;
       set(field == Field::ssrc0 ? Bits::src0 : Bits::src1, code);
       return true;
     default:

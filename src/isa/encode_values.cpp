@@ -4,40 +4,38 @@
 
 namespace Atoll::isa {
 
-bool Encoder::vgpr(const Operand& operand, Field field, unsigned words, unsigned& number, bool accumulation) {
+bool Encoder::vgpr(const Operand& operand, Field field, unsigned& number, bool accumulation) {
   const OperandKind kind = accumulation ? OperandKind::agpr : OperandKind::vgpr;
   if (operand.kind != kind) {
     return wrong(field, "has to be {} register in {}", accumulation ? "an accumulation" : "a vector",
                  encoding_name(in_.encoding));
   }
+  const unsigned words = class_.words;
   if (operand.words != words) return wrong(field, "has to be {} registers wide, not {}", words, operand.words);
   if (operand.reg > 255 || operand.reg + words > layout_.vgprs) return wrong(field, "goes beyond the last register");
-  if (layout_.even_tuples && words > 1 && (operand.reg & 1) != 0) {
+  if (words > 1 && operand.reg % class_.vector_alignment != 0) {
     return wrong(field, "has to begin at an even register on {}", processor_.name);
   }
   number = operand.reg;
   return true;
 }
 
-bool Encoder::vector_register(const Operand& operand, Field field, DataType type, unsigned& number) {
-  if (!layout_.true16 || !is_half(type) || in_.encoding == Encoding::vop3p) {
-    return vgpr(operand, field, words(type), number);
-  }
-  if (!vgpr(operand, field, 1, number)) return false;
-  if (wide() || in_.encoding == Encoding::vinterp) return true;  // op_sel selects the half
+bool Encoder::vector_register(const Operand& operand, Field field, unsigned& number) {
+  if (!vgpr(operand, field, number)) return false;
+  if (!class_.half || wide() || in_.encoding == Encoding::vinterp) return true;  // op_sel selects the half
   if (number >= 128) return wrong(field, "has to be one of v0 to v127 in {}", encoding_name(in_.encoding));
   if (operand.op_sel) number |= 0x80;
   return true;
 }
 
-bool Encoder::scalar_register(const Operand& operand, Field field, unsigned words, unsigned& code) {
+bool Encoder::scalar_register(const Operand& operand, Field field, unsigned& code) {
   if (operand.kind != OperandKind::scalar) return wrong(field, "has to be a scalar register");
   const uint16_t reg = operand.reg;
   code = codes_.code_of_register(reg);
   if (code == CodeMap::none) return wrong(field, "is a register that {} does not have", processor_.name);
   if (reg == scalar::null) return true;  // of any width
+  const unsigned words = class_.words, align = class_.scalar_alignment;
   if (operand.words != words) return wrong(field, "has to be {} registers wide, not {}", words, operand.words);
-  const unsigned align = words >= 4 ? 4 : words == 3 ? 1 : words;
   const auto within = [&](unsigned first, unsigned end) {
     if ((reg - first) % align != 0) return wrong(field, "has to begin at a register whose number {} divides", align);
     return reg + words <= end || wrong(field, "goes beyond the last register");
@@ -48,7 +46,7 @@ bool Encoder::scalar_register(const Operand& operand, Field field, unsigned word
   return true;
 }
 
-bool Encoder::constant(const Operand& operand, Field field, DataType type, bool literal_allowed, unsigned& code) {
+bool Encoder::constant(const Operand& operand, Field field, DataType type, unsigned& code) {
   if (row_->has(flag::mix) && !operand.op_sel_hi) type = DataType::f32;
   // A real in the place of an integer of 16 bits is a single float, of which the instruction sees the lower half.
   if (operand.type == DataType::f32 && is_half(type) && !is_float(type)) type = DataType::f32;
@@ -59,10 +57,10 @@ bool Encoder::constant(const Operand& operand, Field field, DataType type, bool 
     code = codes_.code_of_constant(operand.value, type, inline_floats(*row_, type));
     // Integers of 16 bits take floats as literals.
     const bool as_literal =
-        code >= 240 && is_half(type) && !is_float(type) && !has_half_exponent(*row_) && literal_allowed;
+        code >= 240 && is_half(type) && !is_float(type) && !has_half_exponent(*row_) && class_.literal;
     if (code != CodeMap::none && !as_literal) return true;
   }
-  if (!literal_allowed) {
+  if (!class_.literal) {
     return fail("literals are not possible in {}{} on {}", encoding_name(in_.encoding),
                 in_.extension == Extension::sdwa                                        ? " with SDWA"
                 : in_.extension == Extension::dpp16 || in_.extension == Extension::dpp8 ? " with DPP"
@@ -104,33 +102,32 @@ bool Encoder::literal(const Operand& operand, Field field, DataType type, bool w
   return true;
 }
 
-bool Encoder::scalar_source(const Operand& operand, Field field, DataType type, bool literal_allowed, unsigned& code) {
+bool Encoder::scalar_source(const Operand& operand, Field field, unsigned& code) {
   switch (operand.kind) {
     case OperandKind::scalar:
-      return scalar_register(operand, field, words(type), code);
+      return scalar_register(operand, field, code);
     case OperandKind::constant:
-      return constant(operand, field, type, literal_allowed, code);
+      return constant(operand, field, class_.type, code);
     case OperandKind::vgpr:
     case OperandKind::agpr:
       return wrong(field, "cannot be a vector register");
     default:
       code = codes_.code_of_kind(operand.kind);
       if (code == CodeMap::none) return wrong(field, "is nothing that {} has", processor_.name);
-      if (operand.kind == OperandKind::lds_direct &&
-          (words(type) != 1 || field != Field::src0 || in_.extension > Extension::literal)) {
+      if (operand.kind == OperandKind::lds_direct && !class_.lds_direct) {
         return wrong(field, "cannot be src_lds_direct");
       }
-      if (operand.kind == OperandKind::flat_scratch_base_hi && words(type) != 1) {
+      if (operand.kind == OperandKind::flat_scratch_base_hi && class_.words != 1) {
         return wrong(field, "cannot be src_flat_scratch_base_hi");
       }
       return true;
   }
 }
 
-bool Encoder::source(const Operand& operand, Field field, DataType type, bool literal_allowed, unsigned& code) {
-  if (operand.kind != OperandKind::vgpr) return scalar_source(operand, field, type, literal_allowed, code);
-  if (row_->has(flag::scalar_selects)) return wrong(field, "cannot be a vector register");
-  if (!vector_register(operand, field, type, code)) return false;
+bool Encoder::source(const Operand& operand, Field field, unsigned& code) {
+  if (operand.kind != OperandKind::vgpr) return scalar_source(operand, field, code);
+  if (!class_.vgpr) return wrong(field, "cannot be a vector register");
+  if (!vector_register(operand, field, code)) return false;
   code += code::vgpr;
   return true;
 }

@@ -12,6 +12,7 @@
 #include "isa/code_map.h"
 #include "isa/encode.h"
 #include "isa/instruction.h"
+#include "isa/operand_class.h"
 #include "isa/table.h"
 
 namespace Atoll::isa {
@@ -60,22 +61,30 @@ class Encoder {
   bool wide() const { return in_.encoding == Encoding::vop3 || in_.encoding == Encoding::vop3p; }
   bool begin();
 
-  // Registers and constants.
-  unsigned words(DataType type) const { return type == DataType::lane_mask ? map_.lane_mask_words : words_of(type); }
-  unsigned wmma_words(DataType type) const { return std::max(1u, words_of(type) / map_.lane_mask_words); }
-  /// The register's number; the operand must be one of that many words.
-  bool vgpr(const Operand& operand, Field field, unsigned words, unsigned& number, bool accumulation = false);
-  bool vector_register(const Operand& operand, Field field, DataType type, unsigned& number);
-  bool scalar_register(const Operand& operand, Field field, unsigned words, unsigned& code);
-  bool scalar_source(const Operand& operand, Field field, DataType type, bool literal_allowed, unsigned& code);
+  // Registers and constants, each of the class of the operand that is being encoded.
+  /// Sets the class of the operand in that field. `based`: an address is an offset from a scalar base.
+  void set_class(const InstructionRow& row, Field field, DataType type, bool based = false) {
+    class_ = operand_class(map_, row, in_, field, type, based);
+  }
+  /// The register's number.
+  bool vgpr(const Operand& operand, Field field, unsigned& number, bool accumulation = false);
+  /// A tuple whose width the modifiers of images determine.
+  bool vgpr_tuple(const Operand& operand, Field field, unsigned words, unsigned& number, bool accumulation = false) {
+    class_.words = static_cast<uint8_t>(words);
+    class_.vector_alignment = static_cast<uint8_t>(vector_alignment(layout_, words));
+    return vgpr(operand, field, number, accumulation);
+  }
+  bool vector_register(const Operand& operand, Field field, unsigned& number);
+  bool scalar_register(const Operand& operand, Field field, unsigned& code);
+  bool scalar_source(const Operand& operand, Field field, unsigned& code);
   /// A code of 9 bits.
-  bool source(const Operand& operand, Field field, DataType type, bool literal_allowed, unsigned& code);
-  bool constant(const Operand& operand, Field field, DataType type, bool literal_allowed, unsigned& code);
+  bool source(const Operand& operand, Field field, unsigned& code);
+  bool constant(const Operand& operand, Field field, DataType type, unsigned& code);
   /// Puts the constant after the instruction; `wide`: in 64 bits.
   bool literal(const Operand& operand, Field field, DataType type, bool wide);
   bool vcc(const Operand& operand, Field field);
   bool immediate(const Operand& operand, Field field, uint32_t most, uint32_t& value);
-  bool data(const Operand& operand, Field field, Bits place, unsigned words);
+  bool data(const Operand& operand, Field field, Bits place);
 
   // Encodings.
   bool scalar_alu();
@@ -130,22 +139,16 @@ class Encoder {
 
   // Operands.
   bool operands();
-  bool absent(Field field) const;
   const Operand* find(Field field) const;
   bool operand(const Operand& operand, Field field, DataType type);
   bool vector_operand(const Operand& operand, Field field, DataType type);
-  bool vector_destination(const Operand& operand, Field field, DataType type);
-  bool comparison_destination(const Operand& operand, Field field, DataType type);
-  bool vector_source(const Operand& operand, Field field, DataType type);
-  bool first_source(const Operand& operand, Field field, DataType type);
-  bool second_source(const Operand& operand, Field field, DataType type);
-  bool third_source(const Operand& operand, Field field, DataType type);
+  bool vector_destination(const Operand& operand, Field field);
+  bool comparison_destination(const Operand& operand, Field field);
+  bool vector_source(const Operand& operand, Field field);
+  bool first_source(const Operand& operand, Field field);
+  bool second_source(const Operand& operand, Field field);
+  bool third_source(const Operand& operand, Field field);
   bool vector_constant(const Operand& operand, Field field, DataType type);
-  /// Whether a source may be a constant after the instruction.
-  bool vector_literals() const {
-    if (in_.extension != Extension::none && in_.extension != Extension::literal) return false;
-    return wide() ? layout_.vector_literals : !row_->has(flag::no_literal);
-  }
   /// Whether the last operand of FLAT is a scalar base, which rows do not have.
   bool flat_has_base() const {
     return in_.encoding == Encoding::flat && layout_.flat_bases && in_.operand_count != 0 &&
@@ -153,14 +156,14 @@ class Encoder {
   }
   bool put_source0(unsigned code, Field field);
   bool put_source1(unsigned code, Field field);
-  bool wmma_operand(const Operand& operand, Field field, DataType type);
-  bool matrix_operand(const Operand& operand, Field field, DataType type);
-  bool scalar_operand(const Operand& operand, Field field, DataType type);
-  bool memory_operand(const Operand& operand, Field field, DataType type);
-  bool flat_operand(const Operand& operand, Field field, DataType type);
-  bool buffer_operand(const Operand& operand, Field field, DataType type);
-  bool image_operand(const Operand& operand, Field field, DataType type);
-  bool resource(const Operand& operand, Field field, Bits place, unsigned words);
+  bool wmma_operand(const Operand& operand, Field field);
+  bool matrix_operand(const Operand& operand, Field field);
+  bool scalar_operand(const Operand& operand, Field field);
+  bool memory_operand(const Operand& operand, Field field);
+  bool flat_operand(const Operand& operand, Field field);
+  bool buffer_operand(const Operand& operand, Field field);
+  bool image_operand(const Operand& operand, Field field);
+  bool resource(const Operand& operand, Field field, Bits place);
 
   const Instruction& in_;
   const CodeMap& codes_;
@@ -169,6 +172,7 @@ class Encoder {
   const target::Processor& processor_;
   const Format* format_ = nullptr;
   const InstructionRow* row_ = nullptr;
+  OperandClass class_;
   std::array<uint32_t, max_words> words_{};
   unsigned count_ = 0;      // of words
   uint32_t extension_ = 0;  // the SDWA or DPP word

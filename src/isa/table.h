@@ -319,13 +319,37 @@ inline const InstructionRow& row_of(const Instruction& instruction) {
   return row_on(instruction.opcode, instruction.generation);
 }
 
-/// Which field an operand of a decoded instruction is in. The row also has what an atomic returns only if asked to, so
-/// that its operands are not always counted as the instruction's are. Not of the second half of a dual instruction.
-inline Field field_of(const Instruction& instruction, unsigned operand) {
-  const InstructionRow& row = row_of(instruction);
-  const bool lacks_result = row.operands[0].field == Field::flat_return && !instruction.glc;
-  return row.operands[operand + (lacks_result ? 1 : 0)].field;
+/// True if this form of the instruction has no operand in that field, which its row has: the result of an atomic that
+/// returns nothing, data that goes to LDS instead, an offset register, the last groups of a tensor's descriptor.
+constexpr bool is_absent(const Instruction& instruction, Field field) {
+  switch (field) {
+    case Field::flat_return:
+      return !instruction.glc;
+    case Field::flat_dst:
+    case Field::buffer_data:
+      return instruction.lds;
+    case Field::soffset:
+      return !instruction.offset_register;
+    case Field::tensor_group2:
+    case Field::tensor_group3:
+      return instruction.operand_count == 2;
+    default:
+      return false;
+  }
 }
+
+/// The row's column for an operand of a decoded instruction; without a field for the base of FLAT, which rows do not
+/// have. Not for the second half of a dual instruction.
+inline OperandSpec spec_of(const Instruction& instruction, unsigned operand) {
+  for (const OperandSpec& spec : row_of(instruction).operands) {
+    if (spec.field == Field::none) break;
+    if (is_absent(instruction, spec.field)) continue;
+    if (operand-- == 0) return spec;
+  }
+  return {};
+}
+
+inline Field field_of(const Instruction& instruction, unsigned operand) { return spec_of(instruction, operand).field; }
 
 /// The operand of a decoded instruction in that field; null if it has none there.
 inline const Operand* operand_of(const Instruction& instruction, Field field) {

@@ -220,8 +220,10 @@ bool InstructionParser::check_null_counter() {
 
 /// Where tuples are aligned, what goes to global wave sync is too, though it is one register.
 bool InstructionParser::check_even_resource() {
-  if (!row_->has(flag::gws) || !unit_.processor().unified_vgprs || result_.instruction.operand_count == 0) return true;
-  return result_.instruction.operands[0].reg % 2 == 0 || refuse(operands_[0].place, "vgpr must be even aligned");
+  if (!row_->has(flag::gws) || result_.instruction.operand_count == 0) return true;
+  const unsigned alignment = isa::operand_class(map_, result_.instruction, 0).vector_alignment;
+  return result_.instruction.operands[0].reg % alignment == 0 ||
+         refuse(operands_[0].place, "vgpr must be even aligned");
 }
 
 bool InstructionParser::check_image() {

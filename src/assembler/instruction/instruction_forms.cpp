@@ -268,6 +268,7 @@ bool InstructionParser::match(const Form& form) {
 
 bool InstructionParser::match_operand(const OperandSpec& spec, const OperandText& text, Operand& to) {
   if (spec.field < Field::matrix_dst) return vector_operand(spec, text, to);
+  class_ = isa::operand_class(map_, *row_, result_.instruction, spec.field, spec.type);
   if (text.modified()) {
     // Scalar sources of VOP3 can have them, other scalar and memory operands cannot.
     const bool modifiable = form_->encoding == Encoding::vop3 && isa::source_index(spec.field) >= 0 && !text.sext &&
@@ -282,17 +283,16 @@ bool InstructionParser::match_operand(const OperandSpec& spec, const OperandText
 }
 
 bool InstructionParser::scalar_operand(const OperandSpec& spec, const OperandText& text, Operand& to) {
-  const bool vector = form_->encoding == Encoding::vop3;  // lane numbers of v_readlane, v_writelane
-  const bool literals =
-      vector ? map_.layout.vector_literals && spec.field == Field::ssrc0 : form_->opcode != Opcode::s_cbranch_g_fork;
+  // LLVM's assembler has no literals as lane numbers of v_readlane and v_writelane.
+  const bool is_lane = form_->encoding == Encoding::vop3 && spec.field != Field::ssrc0;
+  const bool literals = class_.literal && !is_lane;
   switch (spec.field) {
     case Field::sdst:
     case Field::sdst_in:
-      return scalar_register(text, words(spec.type), to);
+      return scalar_register(text, class_.words, to);
     default:
-      if (row_->has(flag::register_source)) return scalar_register(text, words(spec.type), to);
-      if (row_->has(flag::m0_source) && !text.is_constant() &&
-          (text.kind != OperandKind::scalar || text.reg != scalar::m0)) {
+      if (!class_.is_constant()) return scalar_register(text, class_.words, to);
+      if (class_.m0 && !text.is_constant() && (text.kind != OperandKind::scalar || text.reg != scalar::m0)) {
         return refuse_operand(text, "m0 or a number");
       }
       return scalar_source(text, spec.type, literals, to);

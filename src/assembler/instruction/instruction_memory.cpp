@@ -27,7 +27,7 @@ namespace scalar = isa::scalar;
 bool InstructionParser::data(const OperandText& text, unsigned words, Operand& to) {
   if (text.is == OperandText::Kind::registers && text.kind == OperandKind::agpr && map_.layout.accumulation_bit) {
     if (text.words != words) return refuse_operand(text, "an AGPR", words);
-    if (map_.layout.even_tuples && words > 1 && text.reg % 2 != 0) {
+    if (text.reg % isa::vector_alignment(map_.layout, words) != 0) {
       return refuse(text.place, "agpr tuples must be 64 bit aligned");
     }
     to.kind = OperandKind::agpr;
@@ -39,7 +39,7 @@ bool InstructionParser::data(const OperandText& text, unsigned words, Operand& t
 }
 
 bool InstructionParser::memory_operand(const OperandSpec& spec, const OperandText& text, Operand& to) {
-  const unsigned words = isa::words_of(spec.type), status = said_.tfe ? 1 : 0;
+  const unsigned words = class_.words;
   const bool off = text.is == OperandText::Kind::registers && text.kind == OperandKind::off;
   const auto no_address = [&] {
     to.kind = OperandKind::off;
@@ -69,34 +69,28 @@ bool InstructionParser::memory_operand(const OperandSpec& spec, const OperandTex
     case Field::ds_data0:
     case Field::ds_data1:
     case Field::flat_data:
-      return data(text, words, to);
     case Field::flat_dst:
     case Field::flat_return:
-      return data(text, (row_->has(flag::wmma) ? wmma_words(spec.type) : words) + status, to);
+    case Field::buffer_data:
+      return data(text, words, to);
     case Field::flat_address: {
       if (form_->encoding == Encoding::scratch) {
         to.type = DataType::b32;
-        return off ? no_address() : vgpr(text, 1, to);
+        return off ? no_address() : vgpr(text, words, to);
       }
       const bool narrow = (form_->encoding != Encoding::flat || map_.layout.flat_bases) && text.words == 1;
       if (narrow) to.type = DataType::u32;
-      return vgpr(text, narrow ? 1 : 2, to);
+      return vgpr(text, narrow ? 1 : words, to);
     }
     case Field::flat_base:
       return flat_base(text, words, to);
-    case Field::buffer_data: {
-      const unsigned components = map_.d16_components[static_cast<size_t>(form_->opcode)];
-      return data(text, (components != 0 && map_.layout.unpacked_d16 ? components : words) + status, to);
-    }
-    case Field::buffer_address: {
-      const bool both = said_.offen && said_.idxen, any = said_.offen || said_.idxen || said_.addr64;
-      if (!any) return off ? no_address() : refuse_operand(text, "off without offen and idxen");
-      return vgpr(text, both || said_.addr64 ? 2 : 1, to);
-    }
+    case Field::buffer_address:
+      if (class_.off) return off ? no_address() : refuse_operand(text, "off without offen and idxen");
+      return vgpr(text, words, to);
     case Field::buffer_resource:
-      return resource(text, 4, to);
+      return resource(text, words, to);
     case Field::buffer_offset:
-      return scalar_source(text, spec.type, false, to);
+      return scalar_source(text, spec.type, class_.literal, to);
     default:
       return image_operand(spec, text, to);
   }
@@ -147,7 +141,7 @@ bool InstructionParser::image_address_fits(const OperandText& text) {
 }
 
 bool InstructionParser::image_operand(const OperandSpec& spec, const OperandText& text, Operand& to) {
-  const unsigned words = isa::words_of(spec.type);
+  const unsigned words = class_.words;
   Instruction& out = result_.instruction;
   const bool is_register = text.is == OperandText::Kind::registers;
   switch (spec.field) {

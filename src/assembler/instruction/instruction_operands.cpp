@@ -276,7 +276,7 @@ bool InstructionParser::finish_register(OperandText& to, uint16_t file, unsigned
                                          processor.addressable_sgprs - 1));
     }
     // Tuples of scalar registers are aligned to their size, up to four.
-    const unsigned alignment = words >= 3 ? 4 : words;
+    const unsigned alignment = isa::scalar_alignment(words);
     if (index % alignment != 0) {
       return error(to.place, fmt::format("{} scalar registers must begin at a multiple of {}", words, alignment));
     }

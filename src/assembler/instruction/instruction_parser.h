@@ -22,6 +22,7 @@
 #include "isa/immediate_names.h"
 #include "isa/instruction.h"
 #include "isa/opcode_map.h"
+#include "isa/operand_class.h"
 
 namespace Atoll::assembler {
 
@@ -280,7 +281,7 @@ class InstructionParser {
 
   // --- Vector operands (instruction_vector_operands.cpp)
   bool vector_operand(const isa::OperandSpec& spec, const OperandText& text, isa::Operand& to);
-  bool source_operand(const isa::OperandSpec& spec, const OperandText& text, bool literals, isa::Operand& to);
+  bool source_operand(const isa::OperandSpec& spec, const OperandText& text, isa::Operand& to);
   bool interpolation_operand(isa::Field field, const OperandText& text, isa::Operand& to);
   bool matrix_operand(const isa::OperandSpec& spec, const OperandText& text, isa::Operand& to);
 
@@ -304,7 +305,7 @@ class InstructionParser {
 
   // --- Values (instruction_values.cpp)
   bool vgpr(const OperandText& text, unsigned words, isa::Operand& to);
-  bool vector_register(const OperandText& text, isa::DataType type, isa::Operand& to);
+  bool vector_register(const OperandText& text, isa::Operand& to);
   bool scalar_register(const OperandText& text, unsigned words, isa::Operand& to);
   bool scalar_source(const OperandText& text, isa::DataType type, bool literals, isa::Operand& to);
   bool source(const OperandText& text, isa::DataType type, bool literals, isa::Operand& to);
@@ -315,8 +316,6 @@ class InstructionParser {
   /// Applies neg and abs to the constant itself.
   bool fold(OperandText& text, isa::DataType type) const;
   bool immediate_value(const OperandText& text, int64_t least, int64_t most, isa::Operand& to);
-  /// Of a matrix whose lanes share it: half as many registers in wave64.
-  unsigned wmma_words(isa::DataType type) const { return std::max(1u, isa::words_of(type) / map_.lane_mask_words); }
   unsigned words(isa::DataType type) const {
     return type == isa::DataType::lane_mask ? map_.lane_mask_words : isa::words_of(type);
   }
@@ -349,7 +348,8 @@ class InstructionParser {
   // The text at hand.
   std::array<OperandText, max_operands> operands_;
   unsigned count_ = 0;
-  isa::Instruction said_;  ///< its modifiers
+  isa::Instruction said_;    ///< its modifiers
+  isa::OperandClass class_;  ///< of the operand that is being matched
   Modifiers given_ = 0;
   std::array<Place, 64> modifier_places_;
   isa::Encoding encoding_ = isa::Encoding::sopp;  ///< of the first form

@@ -70,7 +70,7 @@ bool InstructionParser::vgpr(const OperandText& text, unsigned words, Operand& t
   const bool right = text.is == OperandText::Kind::registers && text.kind == OperandKind::vgpr && text.words == words;
   if (!right) return refuse_operand(text, "a VGPR", words);
   if (text.half) return refuse(text.place, "the operand is a whole register, not a half");
-  if (map_.layout.even_tuples && words > 1 && text.reg % 2 != 0) {
+  if (text.reg % isa::vector_alignment(map_.layout, words) != 0) {
     return refuse(text.place, "vgpr tuples must be 64 bit aligned");
   }
   to.kind = OperandKind::vgpr;
@@ -79,9 +79,8 @@ bool InstructionParser::vgpr(const OperandText& text, unsigned words, Operand& t
   return true;
 }
 
-bool InstructionParser::vector_register(const OperandText& text, DataType type, Operand& to) {
-  const bool halves = map_.layout.true16 && isa::is_half(type) && form_->encoding != isa::Encoding::vop3p;
-  if (!halves) return vgpr(text, words(type), to);
+bool InstructionParser::vector_register(const OperandText& text, Operand& to) {
+  if (!class_.half) return vgpr(text, class_.words, to);
   if (text.half) {
     half_named_ = true;
   } else {
@@ -135,7 +134,7 @@ bool InstructionParser::scalar_source(const OperandText& text, DataType type, bo
 
 bool InstructionParser::source(const OperandText& text, DataType type, bool literals, Operand& to) {
   if (text.is == OperandText::Kind::registers && text.kind == OperandKind::vgpr) {
-    return vector_register(text, type, to);
+    return vector_register(text, to);
   }
   if (text.is == OperandText::Kind::registers && text.kind == OperandKind::scalar && text.words != words(type) &&
       text.reg != isa::scalar::null) {

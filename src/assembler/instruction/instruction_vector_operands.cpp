@@ -17,10 +17,9 @@ namespace flag = isa::flag;
 namespace scalar = isa::scalar;
 
 bool InstructionParser::vector_operand(const OperandSpec& spec, const OperandText& text, Operand& to) {
-  const bool wide = form_->encoding == Encoding::vop3 || form_->encoding == Encoding::vop3p;
-  const bool sdwa = form_->kind == FormKind::sdwa, extended = sdwa || form_->is_dpp();
-  const bool literals = !extended && (wide ? map_.layout.vector_literals : !row_->has(flag::no_literal));
+  const bool sdwa = form_->kind == FormKind::sdwa;
   const DataType type = spec.type;
+  class_ = isa::operand_class(map_, *row_, result_.instruction, spec.field, type);
   if (text.modified()) {
     if (form_->kind == FormKind::dpp && result_.instruction.extension == isa::Extension::dpp8) {
       return refuse(text.place, "the operand cannot have neg or abs: dpp8 has no place for them");
@@ -30,7 +29,7 @@ bool InstructionParser::vector_operand(const OperandSpec& spec, const OperandTex
         (isa::is_float(type) && (row_->has(flag::neg) || sdwa)) || row_->has(flag::neg_any) || row_->has(flag::mix);
     const bool plain = form_->kind == FormKind::base && form_->encoding != Encoding::vinterp &&
                        !(form_->encoding == Encoding::vop3p && row_->has(flag::mix));
-    const bool folded = plain && text.is_constant() && literals && isa::is_float(type) && !text.sext;
+    const bool folded = plain && text.is_constant() && class_.literal && isa::is_float(type) && !text.sext;
     if (!source || (plain && !folded) || (text.sext && (!sdwa || floats)) || (!text.sext && !floats && !folded)) {
       return refuse(text.place, "the operand cannot have neg, abs or sext");
     }
@@ -38,18 +37,16 @@ bool InstructionParser::vector_operand(const OperandSpec& spec, const OperandTex
       // There are no modifiers here: the constant itself is changed.
       OperandText changed = text;
       if (!fold(changed, type)) return refuse(text.place, "the operand cannot have neg or abs");
-      return source_operand(spec, changed, literals, to);
+      return source_operand(spec, changed, to);
     }
     to.neg = text.neg;
     to.abs = text.abs;
     to.sext = text.sext;
   }
-  return source_operand(spec, text, literals, to);
+  return source_operand(spec, text, to);
 }
 
-bool InstructionParser::source_operand(const OperandSpec& spec, const OperandText& text, bool literals, Operand& to) {
-  const bool wide = form_->encoding == Encoding::vop3 || form_->encoding == Encoding::vop3p;
-  const bool sdwa = form_->kind == FormKind::sdwa;
+bool InstructionParser::source_operand(const OperandSpec& spec, const OperandText& text, Operand& to) {
   const DataType type = spec.type;
   const auto vcc = [&] {
     const bool is_vcc = text.is == OperandText::Kind::registers && text.kind == OperandKind::scalar &&
@@ -57,64 +54,51 @@ bool InstructionParser::source_operand(const OperandSpec& spec, const OperandTex
     if (!is_vcc) return refuse_operand(text, map_.lane_mask_words == 1 ? "vcc_lo" : "vcc");
     return scalar_register(text, map_.lane_mask_words, to);
   };
+  const auto either = [&] {
+    return class_.scalar ? source(text, type, class_.literal, to) : vector_register(text, to);
+  };
   switch (spec.field) {
     case Field::vdst:
-      return vector_register(text, type, to);
+      return vector_register(text, to);
     case Field::message_code:
       return immediate_value(text, 0, 255, to);
     case Field::wmma_dst:
     case Field::wmma_index:
-      return vgpr(text, wmma_words(type), to);
     case Field::wmma_src0:
     case Field::wmma_src1:
-      if (row_->has(flag::matrix_formats)) {
-        const bool first = spec.field == Field::wmma_src0;
-        return vgpr(text, isa::wmma_words_of_format(first ? said_.cbsz : said_.blgp), to);
-      }
-      return vgpr(text, map_.layout.split_matrices ? wmma_words(type) : words(type), to);
+      return vgpr(text, class_.words, to);
     case Field::wmma_acc:
     case Field::wmma_acc_f16:
-      if (!text.is_constant()) return vgpr(text, wmma_words(type), to);
-      to.type = isa::type_of_accumulator_constant(spec.field, wmma_words(type));
-      return constant_value(text, to.type, false, to);
+      if (!text.is_constant()) return vgpr(text, class_.words, to);
+      to.type = class_.type;
+      return constant_value(text, to.type, class_.literal, to);
     case Field::agpr_dst:
     case Field::agpr_src0:
-      if (text.kind != OperandKind::agpr || text.words != words(type)) return refuse_operand(text, "an AGPR");
+      if (text.kind != OperandKind::agpr || text.words != class_.words) return refuse_operand(text, "an AGPR");
       to.kind = OperandKind::agpr;
       to.reg = text.reg;
       to.words = text.words;
       return true;
     case Field::lane_dst:
-      return scalar_register(text, words(type), to);
+      return scalar_register(text, class_.words, to);
     case Field::cmp_dst:
-      if (wide || (sdwa && map_.layout.scalar_sdwa)) return scalar_register(text, words(type), to);
-      return vcc();
     case Field::carry_out:
     case Field::carry_in:
     case Field::vcc_in:
-      return wide ? scalar_register(text, words(type), to) : vcc();
-    case Field::src0:
-      if (form_->is_dpp() || (sdwa && !map_.layout.scalar_sdwa)) return vector_register(text, type, to);
-      return source(text, type, literals, to);
+      return class_.vcc ? vcc() : scalar_register(text, class_.words, to);
     case Field::vgpr_src0:
-      if (text.kind == OperandKind::lds_direct && words(type) == 1 && !wide) {
+      if (text.kind == OperandKind::lds_direct && class_.lds_direct) {
         to.kind = text.kind;
         return true;
       }
-      if (sdwa && map_.layout.scalar_sdwa) return source(text, type, false, to);
-      return vector_register(text, type, to);
+      return either();
+    case Field::src0:
     case Field::src0_dst:
+    case Field::src1:
+    case Field::src2:
     case Field::vgpr_src1:
     case Field::vgpr_src2:
-      return vector_register(text, type, to);
-    case Field::src1:
-      if (form_->kind == FormKind::vop3_dpp && !map_.layout.has_scalar_dpp_source(*row_))
-        return vector_register(text, type, to);
-      if (wide || (sdwa && map_.layout.scalar_sdwa)) return source(text, type, literals, to);
-      return vector_register(text, type, to);
-    case Field::src2:
-      if (form_->kind == FormKind::vop3_dpp && row_->has(flag::neg_accumulator)) return vector_register(text, type, to);
-      return source(text, type, literals, to);
+      return either();
     case Field::literal: {
       if (!text.is_constant() || text.is == OperandText::Kind::expression) return refuse_operand(text, "a number");
       OperandText spelled = text;
@@ -172,8 +156,7 @@ bool InstructionParser::interpolation_operand(Field field, const OperandText& te
 }
 
 bool InstructionParser::matrix_operand(const OperandSpec& spec, const OperandText& text, Operand& to) {
-  const bool accumulation_bit = map_.layout.accumulation_bit;
-  unsigned words = isa::words_of(spec.type);
+  const unsigned words = class_.words;
   const auto either = [&](bool vgprs, bool agprs) {
     if (text.is == OperandText::Kind::registers && text.kind == OperandKind::agpr && agprs && text.words == words) {
       to.kind = OperandKind::agpr;
@@ -185,18 +168,14 @@ bool InstructionParser::matrix_operand(const OperandSpec& spec, const OperandTex
   };
   switch (spec.field) {
     case Field::matrix_dst:
-      return either(accumulation_bit, true);
     case Field::matrix_src0:
     case Field::matrix_src1:
-      if (row_->has(flag::matrix_formats)) {
-        words = isa::words_of_matrix_format(spec.field == Field::matrix_src0 ? said_.cbsz : said_.blgp);
-      }
-      return either(true, true);
+      return either(class_.vgpr, class_.agpr);
     case Field::scale_src0:
     case Field::scale_src1:
       // Behind an MFMA they are VGPRs, as LLVM has it.
       if (row_->has(flag::matrix)) return vgpr(text, 1, to);
-      return source(text, spec.type, false, to);
+      return source(text, spec.type, class_.literal, to);
     default:
       break;
   }
@@ -207,10 +186,8 @@ bool InstructionParser::matrix_operand(const OperandSpec& spec, const OperandTex
     return either(true, true);
   }
   if (!unit_.processor().unified_vgprs) return refuse(text.place, "inline constants are not allowed for this operand");
-  to.type = spec.field == Field::matrix_acc_f64   ? DataType::f64
-            : spec.field == Field::matrix_acc_i32 ? DataType::i32
-                                                  : DataType::f32;
-  return constant_value(text, to.type, false, to);
+  to.type = class_.type;
+  return constant_value(text, to.type, class_.literal, to);
 }
 
 }  // namespace Atoll::assembler
