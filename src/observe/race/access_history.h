@@ -17,6 +17,7 @@
 #include <thread>
 #include <unordered_map>
 
+#include "observe/race/cell_arena.h"
 #include "observe/race/vector_clock.h"
 
 namespace Atoll::observe {
@@ -76,7 +77,7 @@ class CellBlock {
   /// the marks that the visitor leaves; none: their lanes do not follow from the dword. How many bytes of the host's it
   /// takes in addition.
   template <typename Visit>
-  size_t visit(uint32_t first, uint32_t end, std::optional<unsigned> spread, const Visit& visit) {
+  size_t visit(CellArena& arena, uint32_t first, uint32_t end, std::optional<unsigned> spread, const Visit& visit) {
     size_t more = 0;
     if (kind_ != Kind::split) {
       if (first == 0 && end == bytes && kind_ == Kind::whole) {
@@ -87,7 +88,7 @@ class CellBlock {
       const bool in_dwords = first % 4 == 0 && end % 4 == 0;
       const bool is_one = end - first == 4;
       if (in_dwords && (is_one || (spread && (first / 4) % (1u << *spread) == 0))) {
-        if (Part* part = cut(first / 4, end / 4, more); part != nullptr) {
+        if (Part* part = cut(arena, first / 4, end / 4, more); part != nullptr) {
           const Part* const parts_end = parts_->list.data() + parts_->count;
           for (; part != parts_end && part->begin < end / 4; ++part) {
             visit(part->cell, part->begin * 4, parts_->end_of(*part) - part->begin);
@@ -95,7 +96,7 @@ class CellBlock {
           return more;
         }
       }
-      split(more);
+      split(arena, more);
     }
     for (uint32_t at = first; at < end;) {
       const uint32_t dword = at / 4, until = std::min(end, (dword + 1) * 4);
@@ -153,10 +154,10 @@ class CellBlock {
   };
 
   /// Has parts begin at these dwords, and returns the first. Null: there are too many.
-  Part* cut(uint32_t first, uint32_t end, size_t& more) {
+  Part* cut(CellArena& arena, uint32_t first, uint32_t end, size_t& more) {
     if (kind_ == Kind::whole) {
       if (!parts_) {
-        parts_ = std::make_unique<Parts>();
+        parts_ = arena.make<Parts>();
         more += sizeof(Parts);
       }
       parts_->count = 1;
@@ -167,9 +168,9 @@ class CellBlock {
     if (number == Parts::max_count || (end != dwords && parts_->begin_at(end) == Parts::max_count)) return nullptr;
     return &parts_->list[number];
   }
-  void split(size_t& more) {
+  void split(CellArena& arena, size_t& more) {
     if (!split_) {
-      split_ = std::make_unique<Split>();
+      split_ = arena.make<Split>();
       more += sizeof(Split);
     }
     const bool has_parts = kind_ == Kind::parts;
@@ -190,8 +191,8 @@ class CellBlock {
   enum class Kind : uint8_t { whole, parts, split };
   Cell whole_{};
   Kind kind_ = Kind::whole;
-  std::unique_ptr<Parts> parts_;
-  std::unique_ptr<Split> split_;
+  InArena<Parts> parts_;
+  InArena<Split> split_;
 };
 
 /// A lock that is held for some hundred nanoseconds and rarely contended. Taking and releasing a std::mutex were a
@@ -231,6 +232,8 @@ class AccessHistory {
     /// What was known to those that accessed a place by atomics.
     std::unordered_map<uint64_t, Place> atomics;
 
+    /// The memory of the pages' cells.
+    CellArena& arena() { return arena_; }
     /// Makes pointers to other pages void.
     Blocks& page(uint64_t number) {
       Recent& recent = recent_[number / part_count % recent_.size()];
@@ -240,10 +243,11 @@ class AccessHistory {
         if (bytes > max_bytes / part_count) {
           pages_.clear();
           recent_ = {};
+          arena_.rewind();
           bytes = 0;
         }
         bytes += sizeof(Page);
-        at = pages_.try_emplace(number, std::make_unique<Page>(generation_)).first;
+        at = pages_.try_emplace(number, arena_.make<Page>(generation_)).first;
       }
       Page& page = *at->second;
       if (page.generation != generation_) renew(page);
@@ -280,7 +284,8 @@ class AccessHistory {
       page.generation = generation_;
     }
 
-    std::unordered_map<uint64_t, std::unique_ptr<Page>> pages_;
+    CellArena arena_;
+    std::unordered_map<uint64_t, InArena<Page>> pages_;
     uint64_t generation_ = 0;
     struct Recent {
       uint64_t number = 0;
@@ -289,6 +294,9 @@ class AccessHistory {
     std::array<Recent, 16> recent_{};  ///< pages of the last accesses, by number
   };
 
+  AccessHistory() {
+    for (Part& part : parts_) part.arena().begin(memory_);
+  }
   static uint64_t page_of(uint64_t address) { return address / page_bytes; }
   Part& part(uint64_t page) { return parts_[page % part_count]; }
   void clear() {
@@ -329,10 +337,11 @@ class AccessHistory {
     const uint64_t base = page * page_bytes;
     for (size_t i = 0; i < blocks.size(); ++i) {
       const uint64_t at = base + i * CellBlock::bytes;
-      if (at < end && begin < at + CellBlock::bytes) blocks[i] = {};
+      if (at < end && begin < at + CellBlock::bytes) blocks[i].clear();
     }
   }
 
+  HugePages memory_;
   std::array<Part, part_count> parts_;
 };
 

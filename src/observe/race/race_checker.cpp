@@ -159,7 +159,7 @@ class RaceChecker final : public Checker {
   const GroupClocks::RecentSite& site_of(const machine::Wave& wave, const AccessEvent& access, GroupClocks& group);
   [[gnu::noinline]] void access_cell(Pass& pass, uint64_t address, uint32_t dwords, Cell& cell, const Mark& mark);
   void acquire_cell(Pass& pass, Cell& cell);
-  size_t access_block(Pass& pass, CellBlock& block, uint64_t address, std::optional<unsigned> spread);
+  size_t access_block(Pass& pass, CellArena& arena, CellBlock& block, uint64_t address, std::optional<unsigned> spread);
   bool pass_global(GroupClocks& group, WaveClock& clock, const AccessEvent& access,
                    const GroupClocks::RecentSite& site);
   LdsPass pass_lds(GroupClocks& group, WaveClock& clock, const AccessEvent& access,
@@ -400,7 +400,7 @@ void RaceChecker::add_writers(uint64_t signal, std::vector<uint32_t>& runs) {
   if (AccessHistory::Blocks* const blocks = part.find(page)) {
     const auto first = static_cast<uint32_t>(value % CellBlock::bytes);
     (*blocks)[value % AccessHistory::page_bytes / CellBlock::bytes].visit(
-        first, first + 8, 0, [&](const Cell& cell, uint32_t, uint32_t) { add(cell.write.when.task); });
+        part.arena(), first, first + 8, 0, [&](const Cell& cell, uint32_t, uint32_t) { add(cell.write.when.task); });
   }
 }
 
@@ -792,11 +792,12 @@ bool passes(WaveClock& clock, Cell& cell, const Mark& mark, bool writes) {
 }
 
 /// The rest of the piece, as far as it is in the block at an address. How many bytes of the host's that takes.
-size_t RaceChecker::access_block(Pass& pass, CellBlock& block, uint64_t address, std::optional<unsigned> spread) {
+size_t RaceChecker::access_block(Pass& pass, CellArena& arena, CellBlock& block, uint64_t address,
+                                 std::optional<unsigned> spread) {
   const auto first = static_cast<uint32_t>(pass.at - address);
   const auto end = static_cast<uint32_t>(std::min<uint64_t>(pass.end - address, CellBlock::bytes));
   pass.at = address + end;
-  return block.visit(first, end, spread,
+  return block.visit(arena, first, end, spread,
                      [&](Cell& cell, uint32_t offset, uint32_t dwords) __attribute__((always_inline)) {
                        const Mark own = mark_at(pass.mark, spread, address + offset - pass.begin);
                        if (pass.is_plain && passes(pass.clock, cell, own, pass.access.writes)) return;
@@ -899,7 +900,7 @@ bool RaceChecker::pass_global(GroupClocks& group, WaveClock& clock, const Access
       const uint64_t block = at / CellBlock::bytes * CellBlock::bytes;
       const uint64_t until = std::min(end, block + CellBlock::bytes);
       part->bytes += (*blocks)[at % AccessHistory::page_bytes / CellBlock::bytes].visit(
-          static_cast<uint32_t>(at - block), static_cast<uint32_t>(until - block), spread,
+          part->arena(), static_cast<uint32_t>(at - block), static_cast<uint32_t>(until - block), spread,
           [&](Cell& cell, uint32_t offset, uint32_t) {
             if (is_known) is_known = passes(clock, cell, mark_at(mark, spread, block + offset - begin), access.writes);
           });
@@ -948,7 +949,7 @@ void RaceChecker::access_global(Pass& pass) {
       turn_to(pass.at);
       pass.part = part;
       CellBlock& block = (*page)[pass.at % AccessHistory::page_bytes / CellBlock::bytes];
-      part->bytes += access_block(pass, block, pass.block(), spread);
+      part->bytes += access_block(pass, part->arena(), block, pass.block(), spread);
     }
   });
   // An atomic that reads and writes acquires what those released that did so before, and releases. So does a store or a
@@ -1130,7 +1131,7 @@ void RaceChecker::check_copy(const CopyAccess& copy) {
     for (; at < end && blocks != nullptr;) {
       const uint64_t block = at / CellBlock::bytes * CellBlock::bytes, until = std::min(end, block + CellBlock::bytes);
       part.bytes += (*blocks)[block % AccessHistory::page_bytes / CellBlock::bytes].visit(
-          static_cast<uint32_t>(at - block), static_cast<uint32_t>(until - block), 0,
+          part.arena(), static_cast<uint32_t>(at - block), static_cast<uint32_t>(until - block), 0,
           [&](const Cell& cell, uint32_t offset, uint32_t) {
             if (conflict) return;
             if (!ordered_before_copy(copy.run, cell.write.when)) {
