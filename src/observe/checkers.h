@@ -1,4 +1,4 @@
-// observe: the checkers of a process, as the one observer of its GPUs.
+// observe: multiplexes the enabled checkers into the one observer that the machine's GPUs have.
 #pragma once
 
 #include <algorithm>
@@ -23,46 +23,46 @@
 
 namespace Atoll::observe {
 
-/// What checkers cannot know by themselves.
+/// Environment of the checkers: where reports go and what memory outside Atoll is accessible.
 struct CheckerContext {
-  /// Gets the reports, for people, one at a time; empty: standard error, which gets a summary at the end, too. It is
-  /// not called by finish(), when whoever it belongs to may be gone.
+  /// Receives each report as text, one at a time. If empty, reports go to standard error, which also gets a summary at
+  /// the end. finish() does not call it, because its owner may be destroyed by then.
   std::function<void(std::string_view)> report{};
-  /// The memory around an address that kernels may use although no allocated() told of it, as begin and end: what the
-  /// program has registered or mapped, signals.
+  /// Returns the bounds [begin, end) of memory that kernels may access without an allocated() event: memory that the
+  /// program registered or mapped, and signals.
   std::function<std::optional<std::pair<uint64_t, uint64_t>>(uint64_t)> known{};
-  std::string program{};  ///< what is run, for report files
-  /// Gets each finding that is new and not suppressed, on the thread that made it.
+  std::string program{};  ///< name of the program, for report files
+  /// Receives each new finding that is not suppressed, on the thread that made it.
   std::function<void(const Finding&)> found{};
 };
 
-/// One checker: an observer that makes findings. Memory that is freed goes when the last of them has let go of the
-/// function that freed() hands over, called or not.
+/// A checker: an observer that makes findings. The memory of a freed block is released when all checkers have destroyed
+/// the function that freed() passes, whether they called it or not.
 class Checker : public machine::Observer {
  public:
-  /// The process is about to end, or the last GPU to go: what can only be said then. Called once.
+  /// Makes the findings that require the whole run, when the process or the last GPU ends. Called once.
   virtual void finish() {}
-  /// Memory that is kept has to go now.
+  /// Releases the freed memory that the checker keeps reserved.
   virtual void forget() {}
-  /// A copy or a fill (source 0) has been carried out, before those are told who wait for it.
+  /// Handles a completed copy or fill (source 0), before its completion signals change.
   virtual void copied(const machine::CopyEvent& copy) { static_cast<void>(copy); }
 
-  /// Kernels whose arguments are at `kernarg` have that layout of LDS; empty: no longer.
+  /// Sets the LDS layout of kernels whose arguments are at `kernarg`; an empty layout removes it.
   virtual void lds_laid_out(uint64_t kernarg, const LdsLayout& layout) {
     static_cast<void>(kernarg);
     static_cast<void>(layout);
   }
 
-  // Calls of a language runtime that do not come to Atoll's.
+  // Calls of a language runtime (HIP, OpenCL) that do not reach Atoll's HSA runtime.
 
-  /// It has refused to free memory.
+  /// The language runtime rejected a call that frees memory.
   virtual void refused_free(uint64_t address, std::string_view function) {
     static_cast<void>(address);
     static_cast<void>(function);
   }
-  /// It has refused a copy or a fill.
+  /// The language runtime rejected a copy or a fill.
   virtual void refused_copy(const machine::CopyEvent& copy) { static_cast<void>(copy); }
-  /// Memory of its pools belongs to the program for what is submitted from now on, or no longer does.
+  /// Memory of the language runtime's pools is allocated (or freed) for work submitted from now on.
   virtual void allocated_in_stream(uint64_t address, uint64_t bytes, std::string_view function) {
     static_cast<void>(address);
     static_cast<void>(bytes);
@@ -74,12 +74,12 @@ class Checker : public machine::Observer {
   }
 };
 
-/// A finding's line in the summary at the end, with its end.
+/// Returns a finding's line for the final summary, including the newline.
 std::string summary_line(const Finding& finding);
 
 class Checkers final : public machine::ObserverMux {
  public:
-  /// Errors: a suppression file that cannot be read or understood, a report whose kind is unknown.
+  /// Fails if a suppression file cannot be read or parsed, or if a report's format is unknown.
   static support::Result<std::unique_ptr<Checkers>> create(Options options, CheckerContext context);
 
   const Options& options() const { return options_; }
@@ -88,11 +88,11 @@ class Checkers final : public machine::ObserverMux {
   }
   Findings& findings() { return findings_; }
 
-  /// Lets the checkers say what is left, tells how many findings there were, and writes the report. Only the first call
-  /// does anything. The error is that of the report.
+  /// Lets the checkers make their final findings, writes the report and returns the number of findings. Only the first
+  /// call has an effect. Fails if the report cannot be written.
   support::Result<void> finish();
 
-  /// Lets go of all memory that is kept, before who has it goes.
+  /// Releases all kept memory, before its owner is destroyed.
   void forget();
 
   void faulted(const machine::FaultReport& fault) override;
@@ -115,7 +115,8 @@ class Checkers final : public machine::ObserverMux {
   std::vector<Checker*> of_memory_;  ///< checkers that select memory events
   bool finished_ = false;
   std::mutex report_mutex_;
-  std::vector<Finding> faults_;  ///< of kernels: they are told by whoever launched these, and only stand in the file
+  /// faults of kernels, which the launching code reports; listed only in the report file
+  std::vector<Finding> faults_;
 };
 
 }  // namespace Atoll::observe

@@ -1,14 +1,14 @@
-// observe: the init checker: what depends on memory and registers that nobody has written.
+// observe: the init checker reports results that depend on uninitialized memory or registers.
 //
-// Memory of GPUs that a program allocates, LDS, scratch and a wave's registers begin without a value. What nobody has
-// written may be loaded, moved, stored and computed with: padding is copied, and both sides of a choice are worked out.
-// It matters once a branch, EXEC, an address or an atomic depends on it, or when all that the runtime copies from a GPU
-// to the host is such. So it is followed, bit by bit, through registers (undefined_bits.h) and memory
-// (shadow_memory.h), lane by lane under EXEC.
+// GPU allocations, LDS, scratch and a wave's registers start uninitialized. Loading, moving, storing and computing with
+// uninitialized values is not reported: padding is copied, and compilers evaluate both sides of a select. A use is
+// reported when a branch, EXEC, an address or an atomic depends on the value, or when all data that the runtime copies
+// to the host is uninitialized. The checker therefore keeps shadow bits for registers (undefined_bits.h) and memory
+// (shadow_memory.h), per lane under EXEC.
 //
-// Where it is not known what an instruction does with its sources' bits, its result counts as written: matrix
-// instructions follow their accumulator alone, images are not followed. Memory of the host's counts as
-// written, as do variables of the code and kernels' arguments.
+// If an instruction's effect on the source bits is not modelled, its result counts as initialized: matrix instructions
+// propagate only their accumulator, and image instructions are not tracked. Host memory, variables of the code and
+// kernel arguments count as initialized.
 #pragma once
 
 #include <memory>

@@ -1,8 +1,8 @@
-// observe: the checkers `memory` and `leak`: whether every access is to memory that is there for it.
+// observe: the `memory` and `leak` checkers: each access must be inside live memory.
 //
-// Bounds are those of what the program asked for, to the byte: of the allocations of the runtime (allocations.h), the
-// variables of loaded code, a kernel's arguments, the work-group's LDS and the lane's scratch. What a language runtime
-// divides by itself (HIP's pools, OpenCL's sub-buffers, variables in LDS) cannot be seen from here.
+// Bounds are exact to the byte: runtime allocations (allocations.h), variables of loaded code, kernel arguments, the
+// work-group's LDS and the lane's scratch. Suballocations that a language runtime makes by itself (HIP's pools,
+// OpenCL's sub-buffers, variables in LDS) are not visible here.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,8 @@
 
 namespace Atoll::observe {
 
-/// `checks`: accesses and copies. `reports_leaks`: as findings; otherwise a note says how much was never freed.
+/// `checks`: checks accesses and copies. `reports_leaks`: reports leaks as findings; otherwise a note gives their
+/// total.
 std::unique_ptr<Checker> make_memory_checker(Findings& findings, const CheckerContext& context, bool checks,
                                              bool reports_leaks);
 

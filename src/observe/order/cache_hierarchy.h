@@ -1,14 +1,15 @@
-// observe: the caches between waves and memory, as the order checker simulates them: what loads go through on each kind
-// of GPU, which loads pass a cache by, what makes it forget, and when others see a store.
+// observe: models the caches between waves and memory for the order checker. For each kind of GPU it describes which
+// caches loads go through, which loads bypass them, what invalidates them, and when other waves see a store.
 //
-// No data are kept here, but times: of a cache, since when what it holds may have been in it. Work-groups are placed as
-// badly as the memory model allows: each on CUs, in a shader array and, where a GPU has several L2s, at an L2 of its
-// own; in WGP mode the waves of a work-group are on two CUs in turn, with split work-groups each on one of its own.
+// The model keeps times instead of data: for each cache, the time since which its contents may have been cached.
+// Placement is the worst that the memory model permits. Each work-group has CUs, a shader array and (on GPUs with
+// several L2s) an L2 of its own. In WGP mode a work-group's waves alternate between two CUs; split work-groups have one
+// CU per wave.
 //
-// Scalar loads go through a cache of their own, which the CUs of a work-group share (but for split ones), and then
-// through what is behind the CU's vector cache. It sees no stores, not even those of the wave itself, and only
-// s_dcache_inv makes it forget; compiled code loads by it what does not change during a dispatch.
-// Source: user guide, "Memory Model"; memory_model/generation.h has the same facts as code sequences.
+// Scalar loads go through a scalar cache, which the work-group's CUs share (except for split work-groups), and then
+// through the levels behind the CU's vector cache. The scalar cache sees no stores, including the wave's own, and only
+// s_dcache_inv invalidates it. Compilers use scalar loads for data that does not change during a dispatch. Source: user
+// guide, "Memory Model"; memory_model/generation.h has the same facts as code sequences.
 #pragma once
 
 #include <cstdint>
@@ -26,15 +27,15 @@ struct LaunchState;
 
 namespace Atoll::observe {
 
-/// A cache that loads go through. Which ones pass it by: those with one of these bits, or from this scope on (sc0 and
-/// sc1 of gfx942 as two bits, the scope of GFX12; 0: there is none).
+/// A cache that loads go through. Loads bypass it if they have one of these cache-policy bits, or at least this scope
+/// (sc0 and sc1 of gfx942 as two bits, the scope field of GFX12; 0: no load bypasses it).
 struct CacheLevel {
   std::string_view name;
   bool glc = false, dlc = false;
   uint8_t scope = 0;
 };
 
-/// An instruction that makes caches forget: from a scope on (0: always), the levels, a bit for each.
+/// An instruction that invalidates caches: the minimum scope (0: any), and a bit for each level.
 struct Invalidation {
   isa::Opcode opcode;
   uint8_t scope;
@@ -43,58 +44,58 @@ struct Invalidation {
 };
 
 struct CacheHierarchy {
-  std::span<const CacheLevel> levels;  ///< the innermost first, which is a CU's; the others are a work-group's
+  std::span<const CacheLevel> levels;  ///< the innermost (a CU's) first; the others belong to the work-group
   std::span<const Invalidation> invalidations;
-  bool has_several_l2 = false;  ///< what L2 holds has to be written back for others to see it; it is the last level
-  isa::Opcode write_back{};     ///< that does so, from the agent's scope on
+  /// the last level is L2, whose contents have to be written back before other L2s see them
+  bool has_several_l2 = false;
+  isa::Opcode write_back{};  ///< the write-back instruction, from agent scope on
   const memory_model::Generation* generation = nullptr;
 };
 
 const CacheHierarchy& hierarchy_of(const target::Processor& processor);
 
-/// Of whose stores a wave's loads get nothing old any more once it has executed an instruction.
+/// After a wave executes the instruction, whose stores its loads are guaranteed to see.
 enum class Invalidates : uint8_t {
   nothing,
-  for_group,  ///< those of its work-group
-  for_agent   ///< those of all work-groups
+  for_group,  ///< other waves of the work-group
+  for_agent   ///< waves of all work-groups
 };
 Invalidates invalidates(const CacheHierarchy& hierarchy, const isa::Instruction& instruction);
 
-/// The scope of an access or a cache operation: 0 the wave's or the CU's, 1 the work-group's, 2 the agent's, 3 the
-/// system's.
+/// Returns the scope of an access or a cache operation: 0 wave or CU, 1 work-group, 2 agent, 3 system.
 uint8_t scope_of(const isa::Instruction& instruction);
 
 /// How the waves of a kernel's work-groups are placed.
 memory_model::Placement placement_of(const target::Processor& processor, const machine::LaunchState& launch);
 
-/// Since when a work-group's caches hold what they hold.
+/// Tracks, per cache of a work-group, the time of its last invalidation.
 class CacheTimes {
  public:
   CacheTimes() = default;
-  /// All caches are empty at that time.
+  /// Starts with empty caches at time `now`.
   CacheTimes(const CacheHierarchy& hierarchy, const memory_model::Placement& placement, size_t waves, uint64_t now);
 
   unsigned cu_of(uint32_t wave) const;
   size_t cu_count() const { return cus_.size(); }
-  /// Whether stores of a CU's waves, and their loads, are seen by its other waves in the order of their issue.
+  /// True if other waves of a CU see its stores and loads in issue order.
   bool in_order() const { return in_order_; }
-  /// Whether waiting for a wave's operation means that all are done that the CU had begun before it.
+  /// True if waiting for one wave's operation also waits for all earlier operations of its CU.
   bool waits_for_all() const { return waits_for_all_; }
 
-  /// The time of which a load may bring the values, of what others have stored: those of other work-groups, and those
-  /// on another CU of its own.
+  /// The oldest times whose values a load may return, for stores of other work-groups and for stores of the
+  /// work-group's other CU.
   struct Since {
     uint64_t others = 0, group = 0;
   };
   Since since(uint32_t wave, const isa::Instruction& load, uint64_t now) const;
-  /// Executes an instruction; false: it invalidates nothing.
+  /// Executes an instruction; returns false if it invalidates nothing.
   bool invalidate(uint32_t wave, const isa::Instruction& instruction, uint64_t now);
-  /// All that the wave's loads go through, but for the scalar cache.
+  /// Invalidates all caches of the wave except the scalar cache.
   void invalidate_all(uint32_t wave, uint64_t now);
 
-  /// The same of scalar loads.
+  /// Returns the same for a scalar load.
   Since scalar_since(uint32_t wave, const isa::Instruction& load, uint64_t now) const;
-  /// Of an instruction of scalar memory.
+  /// Executes an invalidation of the scalar cache.
   void invalidate_scalar(uint32_t wave, isa::Opcode opcode, uint64_t now);
 
  private:
@@ -103,15 +104,15 @@ class CacheTimes {
   bool passes(const CacheLevel& level, const isa::Instruction& load) const;
 
   struct Cu {
-    uint64_t since = 0;      ///< of what others have stored
-    uint64_t refreshed = 0;  ///< when it last forgot all, of what the work-group's other CU has stored
+    uint64_t since = 0;      ///< for stores of other work-groups
+    uint64_t refreshed = 0;  ///< time of the last full invalidation, for stores of the work-group's other CU
   };
   const CacheHierarchy* hierarchy_ = nullptr;
   memory_model::Placement placement_{};
   bool in_order_ = true, waits_for_all_ = true;
   std::vector<Cu> cus_;
-  std::vector<Cu> scalar_;       ///< the work-group's scalar caches, in the same terms
-  std::vector<uint64_t> outer_;  ///< of levels 1 and on
+  std::vector<Cu> scalar_;       ///< the work-group's scalar caches, with the same fields
+  std::vector<uint64_t> outer_;  ///< levels 1 and up
 };
 
 }  // namespace Atoll::observe

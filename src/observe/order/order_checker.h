@@ -1,19 +1,19 @@
-// observe: the order checker: caches as an adversary. A load gets any value that the GPU's caches and the stores under
-// way permit (cache_hierarchy.h), chosen by a seed: programs that are right only because Atoll's memory is kind go
-// wrong, and where an ordinary load gets such a value, the report says what is missing: the wait or write-back after
-// the store, or the invalidation before the load.
+// observe: the order checker simulates caches as an adversary. A load returns any value that the GPU's caches and
+// outstanding stores permit (cache_hierarchy.h), chosen by a seed. Programs that work only because Atoll's memory is
+// sequentially consistent then fail. If an ordinary load returns a stale value, the report names what is missing: the
+// wait or write-back after the store, or the invalidation before the load.
 //
-// Memory itself holds what was stored last, in the order in which instructions are executed. Of each dword, the
-// values that stores have replaced are kept, with who stored what when; when it is certain that others see a store is
-// worked out from the waits and write-backs that followed. A load may get the value before any store that it is not
-// certain to see, but none older than what its work-group has read there already. It gets that when its wave waits for
-// it, as of its issue, or, some of the time, as of the wait.
+// Memory holds the last stored values in execution order. For each dword the checker keeps the replaced values, with
+// the store's wave, place and time. From the waits and write-backs that followed it computes when a store is guaranteed
+// to be visible. A load may return the value before any store that is not guaranteed to be visible, but nothing older
+// than what its work-group has already read there. The stale value is delivered when the wave waits for the load: as of
+// the load's issue, or sometimes as of the wait.
 //
-// A store, too, may come late: when its wave waits for it, it may take the place after those that other waves have
-// executed since, as long as nobody can have seen it.
+// Stores may also be delayed: when its wave waits for it, a store may be ordered after later stores of other waves, if
+// no wave can have observed it.
 //
-// Followed are vector loads and stores of memory by waves. LDS and scalar loads are left alone, and a dispatch sees all
-// that those before it have done.
+// Only vector loads and stores are simulated, not LDS and scalar loads. A dispatch sees all stores of earlier
+// dispatches.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
-// observe: who accessed what last: for each dword of memory, or byte where bytes are accessed by themselves, the last
-// write and the last reads of two different waves. Of what more waves read, the earlier ones are forgotten: a race with
-// one of them only may go unnoticed.
+// observe: shadow cells with the last accesses to memory. Each dword, or byte where bytes are accessed individually,
+// has the last write and the last reads of two different waves. Older reads are dropped, so a race with only a dropped
+// read may be missed.
 //
-// Much of memory is accessed in whole blocks of 256 bytes by one instruction after the other. These have one cell as
-// long as it stays so; and few where accesses begin or end within.
+// Most memory is accessed in whole blocks of 256 bytes by one instruction at a time. Such a block has a single cell,
+// and a few cells where accesses begin or end inside it.
 #pragma once
 
 #include <algorithm>
@@ -22,18 +22,17 @@
 
 namespace Atoll::observe {
 
-/// An access: when, and by which lane at which place in the code, as the race checker counts them.
+/// An access record: epoch of the wave (task and time), lane, and PC.
 struct Mark {
   static constexpr unsigned lane_bits = 6, spread_bits = 2;
   static constexpr uint32_t sites = 1u << (32 - lane_bits - spread_bits);
 
   Moment when{};
   uint32_t lane : lane_bits = 0;
-  uint32_t spread : spread_bits =
-                        0;  ///< of a whole block: by 2 to the power of it dwords the lane's number rises by one
+  uint32_t spread : spread_bits = 0;  ///< of a whole block: log2 of the number of dwords per lane
   uint32_t site : 32 - lane_bits - spread_bits = 0;
 
-  /// Of a dword of a block.
+  /// Returns the record of one dword of a block.
   Mark at(uint32_t dword) const {
     Mark mark = *this;
     mark.lane = static_cast<uint32_t>(lane + (dword >> spread)) & ((1u << lane_bits) - 1);
@@ -43,16 +42,16 @@ struct Mark {
 
 struct Cell {
   Mark write{};
-  Mark plain_write{};  ///< the last that was surely no atomic's
+  Mark plain_write{};  ///< the last write that is certainly not atomic
   Mark reads[2]{};
-  bool is_atomic = false;  ///< something has been done to it by an atomic that reads and writes
-  bool is_stored = false;  ///< the last write was a store, which may have been an atomic one
+  bool is_atomic = false;  ///< a read-modify-write atomic has accessed it
+  bool is_stored = false;  ///< the last write was a store, possibly an atomic one
 
   void add_read(const Mark& mark) {
     if (reads[0].when.task != mark.when.task) reads[1] = reads[0];
     reads[0] = mark;
   }
-  /// The cell of one of the dwords after the one that this is of.
+  /// Returns the cell of a later dword in the same block.
   Cell at(uint32_t dword) const {
     Cell cell = *this;
     for (Mark* mark : {&cell.write, &cell.plain_write, &cell.reads[0], &cell.reads[1]}) *mark = mark->at(dword);
@@ -60,22 +59,22 @@ struct Cell {
   }
 };
 
-/// The cells of 256 bytes.
+/// The shadow cells of 256 bytes.
 class CellBlock {
  public:
   static constexpr uint32_t bytes = 256;
 
-  /// Forgets all accesses. Memory stays allocated: the next dispatch mostly accesses it in the same way.
+  /// Clears all accesses but keeps the storage: the next dispatch usually has the same access pattern.
   void clear() {
     whole_ = {};
     kind_ = Kind::whole;
     if (split_) split_->bytes.clear();
   }
 
-  /// Calls `visit(cell, offset, dwords)` for the cells of the bytes [first, end), which are in the block: once for as
-  /// many dwords as have one cell, whose marks are as of the first of them; 0 dwords: a part of one. `spread`: that of
-  /// the marks that the visitor leaves; none: their lanes do not follow from the dword. How many bytes of the host's it
-  /// takes in addition.
+  /// Calls `visit(cell, offset, dwords)` for the cells of the bytes [first, end), which are inside the block. One call
+  /// covers as many dwords as share a cell; `dwords` is 0 for a part of a dword. Records in the cell are those of the
+  /// first dword. `spread`: lane stride of the records that the visitor stores, or nullopt if lanes do not follow from
+  /// the dword. Returns the additional host memory in bytes.
   template <typename Visit>
   size_t visit(CellArena& arena, uint32_t first, uint32_t end, std::optional<unsigned> spread, const Visit& visit) {
     size_t more = 0;
@@ -84,7 +83,7 @@ class CellBlock {
         visit(whole_, 0, dwords);
         return 0;
       }
-      // Nor do they where an access begins within what would be a lane's dwords if it began with the block.
+      // The lane stride also does not apply if the access begins within the dwords of one lane.
       const bool in_dwords = first % 4 == 0 && end % 4 == 0;
       const bool is_one = end - first == 4;
       if (in_dwords && (is_one || (spread && (first / 4) % (1u << *spread) == 0))) {
@@ -123,7 +122,7 @@ class CellBlock {
  private:
   static constexpr uint32_t dwords = bytes / 4;
 
-  /// Dwords up to the next part. The marks are as of the first of them.
+  /// A run of dwords up to the next part. Its records are those of the first dword.
   struct Part {
     uint32_t begin = 0;
     Cell cell{};
@@ -134,7 +133,7 @@ class CellBlock {
     uint32_t count = 1;
 
     uint32_t end_of(const Part& part) const { return &part + 1 == list.data() + count ? dwords : (&part + 1)->begin; }
-    /// Has a part begin at a dword, of which it returns the number. `max_count`: there are too many.
+    /// Splits parts at a dword and returns the index of the new part, or `max_count` if there are too many.
     uint32_t begin_at(uint32_t dword) {
       uint32_t before = count - 1;
       while (list[before].begin > dword) --before;
@@ -150,7 +149,7 @@ class CellBlock {
   };
   struct Split {
     std::array<Cell, dwords> dwords{};
-    std::unordered_map<uint32_t, std::array<Cell, 4>> bytes;  ///< of dwords whose bytes are accessed by themselves
+    std::unordered_map<uint32_t, std::array<Cell, 4>> bytes;  ///< cells of dwords whose bytes are accessed individually
   };
 
   /// Has parts begin at these dwords, and returns the first. Null: there are too many.
@@ -186,8 +185,7 @@ class CellBlock {
     }
   }
 
-  // One cell, whose marks are as of the block's first dword, or some for dwords next to each other, or one for each
-  // dword.
+  // The block has one cell whose records are those of its first dword, cells for runs of dwords, or one cell per dword.
   enum class Kind : uint8_t { whole, parts, split };
   Cell whole_{};
   Kind kind_ = Kind::whole;
@@ -195,8 +193,8 @@ class CellBlock {
   InArena<Split> split_;
 };
 
-/// A lock that is held for some hundred nanoseconds and rarely contended. Taking and releasing a std::mutex were a
-/// tenth of the time of a checked saxpy.
+/// A spin lock, held for some hundred nanoseconds and rarely contended. std::mutex took a tenth of the time of a
+/// checked saxpy.
 class SpinLock {
  public:
   void lock() {
@@ -213,23 +211,23 @@ class SpinLock {
   std::atomic<bool> is_taken_{false};
 };
 
-/// The cells of memory that threads share, made as it is accessed.
+/// Shadow cells of memory shared by waves, allocated on first access.
 class AccessHistory {
  public:
   static constexpr uint64_t page_bytes = 4096;
   static constexpr size_t part_count = 64;
-  /// What the cells may take of the host's memory. Beyond that they are forgotten, and races with what they had go
-  /// unnoticed.
+  /// Limit of the cells' host memory. When it is exceeded all cells are cleared, and races with the cleared accesses
+  /// are missed.
   static constexpr size_t max_bytes = size_t{2} << 30;
 
   using Blocks = std::array<CellBlock, page_bytes / CellBlock::bytes>;
 
-  /// A part of the memory has one lock.
+  /// A shard of the address space, with its own lock.
   class alignas(64) Part {
    public:
     SpinLock mutex;
-    size_t bytes = 0;  ///< of the host's, for pages
-    /// What was known to those that accessed a place by atomics.
+    size_t bytes = 0;  ///< host memory used by pages
+    /// Synchronisation variables: release clocks of the addresses that atomics access.
     std::unordered_map<uint64_t, Place> atomics;
 
     /// The memory of the pages' cells.
@@ -254,7 +252,7 @@ class AccessHistory {
       recent = {.number = number, .page = &page};
       return page.blocks;
     }
-    /// Null where nothing has been accessed since clear().
+    /// Returns null if the memory has not been accessed since clear().
     Blocks* find(uint64_t number) {
       const auto at = pages_.find(number);
       return at == pages_.end() || at->second->generation != generation_ ? nullptr : &at->second->blocks;
@@ -265,7 +263,7 @@ class AccessHistory {
         if (page->generation == generation_) visit(number, page->blocks);
       }
     }
-    /// Forgets all. Pages stay allocated: the next dispatch mostly accesses the same memory.
+    /// Clears all cells but keeps the pages: the next dispatch usually accesses the same memory.
     void clear() {
       ++generation_;
       recent_ = {};
@@ -274,7 +272,7 @@ class AccessHistory {
 
    private:
     struct Page {
-      uint64_t generation = 0;  ///< of the part, in which the blocks were written
+      uint64_t generation = 0;  ///< value of the shard's generation when the blocks were written
       Blocks blocks{};
       explicit Page(uint64_t now) : generation(now) {}
     };
@@ -291,7 +289,7 @@ class AccessHistory {
       uint64_t number = 0;
       Page* page = nullptr;
     };
-    std::array<Recent, 16> recent_{};  ///< pages of the last accesses, by number
+    std::array<Recent, 16> recent_{};  ///< the last accessed pages, by number
   };
 
   AccessHistory() {
@@ -305,8 +303,7 @@ class AccessHistory {
       part.clear();
     }
   }
-  /// What is known of some bytes: they are others' from now on. A block of which only a part is meant is forgotten,
-  /// too.
+  /// Clears the cells of memory that gets a new owner. A partly covered block is cleared completely.
   void forget(uint64_t begin, uint64_t end) {
     if (begin >= end) return;
     constexpr uint64_t few = 4096;

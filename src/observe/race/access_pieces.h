@@ -1,5 +1,4 @@
-// observe: the memory that an access covers, in pieces without gaps, so that what is known of memory need not be looked
-// at lane by lane.
+// observe: splits an access into contiguous pieces, so that shadow cells are looked up per piece instead of per lane.
 #pragma once
 
 #include <bit>
@@ -11,14 +10,14 @@
 
 namespace Atoll::observe {
 
-/// Mark::spread of accesses that make pieces of several lanes; nothing: of an access that makes none.
+/// Returns the lane stride (Mark::spread) of accesses that form pieces of several lanes, or nullopt.
 inline std::optional<unsigned> spread_of(const machine::AccessEvent& access) {
   if (access.bytes < 4 || access.bytes > 32 || !std::has_single_bit(access.bytes)) return std::nullopt;
   return static_cast<unsigned>(std::countr_zero(access.bytes) - 2);
 }
 
-/// How many lanes from this one on read several dwords each, of which the first is the second one of the lane before,
-/// as where a lane reads what is left and right of its own.
+/// Returns the number of lanes from this one on that read several dwords each and overlap by all but one dword, as in a
+/// stencil that reads a lane's neighbours.
 inline unsigned lanes_a_dword_apart(const machine::AccessEvent& access, unsigned lane) {
   const uint64_t begin = access.addresses[lane];
   if (access.writes || access.bytes <= 4 || access.bytes % 4 != 0 || begin % 4 != 0) return 1;
@@ -30,19 +29,18 @@ inline unsigned lanes_a_dword_apart(const machine::AccessEvent& access, unsigned
   return count;
 }
 
-/// How many lanes after one have bits set, one after the other.
+/// Returns the length of the run of set bits that begins after a lane.
 inline unsigned lanes_in(uint64_t bits, unsigned after) {
   return after == 63 ? 0 : static_cast<unsigned>(std::countr_one(bits >> (after + 1)));
 }
-/// Without so many lanes, of which the last one is a lane.
+/// Clears a run of `count` lanes from `first` on. The last of them exists.
 inline uint64_t without(uint64_t lanes, unsigned first, unsigned count) {
   const uint64_t counted = count >= 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
   return lanes & ~(counted << first);
 }
 
-/// Calls `visit(lane, begin, end, spread)` for pieces of memory that an access covers without gaps, in order of the
-/// lanes: those of the lanes from `lane` on, each with as many dwords as 2 to the power of `spread`; without one, of
-/// one lane.
+/// Calls `visit(lane, begin, end, spread)` for each contiguous piece of the access in lane order. A piece covers the
+/// lanes from `lane` on with 2^spread dwords each, or a single lane if spread is nullopt.
 template <typename Visit>
 void for_each_piece(const machine::AccessEvent& access, const Visit& visit) {
   const std::optional<unsigned> spread = spread_of(access);
@@ -57,7 +55,7 @@ void for_each_piece(const machine::AccessEvent& access, const Visit& visit) {
       lanes = without(lanes, lane + 1, more);
       end += uint64_t{more} * access.bytes;
     }
-    // What several lanes read, they read together.
+    // Overlapping reads of several lanes are merged into one read.
     if (!access.writes) {
       if (end == begin + access.bytes) lanes = without(lanes, lane + 1, lanes_in(access.pattern.repeats, lane));
       while (lanes != 0 && access.addresses[std::countr_zero(lanes)] == begin) {
@@ -70,7 +68,7 @@ void for_each_piece(const machine::AccessEvent& access, const Visit& visit) {
     last_end = end;
     const unsigned shifted = lanes_a_dword_apart(access, lane);
     if (shifted > 1) {
-      // Of each lane the first dword, and of the last one the others.
+      // The first dword of each lane, and the remaining dwords of the last lane.
       const unsigned last = lane + shifted - 1;
       const uint64_t last_address = access.addresses[last];
       lanes &= last == 63 ? 0 : ~uint64_t{0} << (last + 1);
@@ -83,14 +81,14 @@ void for_each_piece(const machine::AccessEvent& access, const Visit& visit) {
   }
 }
 
-/// The mark of a byte that lies so far into a piece.
+/// Returns the access record of the byte at an offset within a piece.
 inline Mark mark_at(const Mark& mark, std::optional<unsigned> spread, uint64_t offset) {
   Mark own = mark;
   if (spread) own.lane = static_cast<uint32_t>(mark.lane + (offset / 4 >> *spread)) & 63;
   return own;
 }
 
-/// The addresses of an access, but those that lie next to each other only once.
+/// Calls `visit` for the addresses of an access; a run of adjacent addresses is visited once.
 template <typename Visit>
 void for_each_address(const machine::AccessEvent& access, const Visit& visit) {
   uint64_t last = UINT64_MAX;

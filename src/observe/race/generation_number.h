@@ -1,5 +1,5 @@
-// observe: numbers by which what threads remember of something becomes void: whoever changes it gives it a new one,
-// which nothing else in the process has.
+// observe: process-wide generation numbers. Thread-local caches store the generation they were filled at; taking a new,
+// unique number invalidates them.
 #pragma once
 
 #include <atomic>

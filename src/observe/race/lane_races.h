@@ -1,4 +1,4 @@
-// observe: lanes of one store that race with each other.
+// observe: races between the lanes of one store.
 #pragma once
 
 #include "machine/observer.h"
@@ -6,7 +6,7 @@
 
 namespace Atoll::observe {
 
-/// Reports it if several lanes of a store have different values for the same place.
+/// Reports lanes of a store that write different values to the same place.
 void check_lanes(Findings& findings, const machine::Wave& wave, const machine::AccessEvent& access);
 
 }  // namespace Atoll::observe

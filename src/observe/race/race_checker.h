@@ -1,16 +1,16 @@
-// observe: the race checker: two accesses to the same memory by different waves, one of them a write, that nothing
-// orders.
+// observe: the race checker reports conflicting accesses by different waves, at least one of them a write, that are not
+// ordered by happens-before.
 //
-// What orders accesses is followed by vector clocks (vector_clock.h), as the user guide's memory model has it:
-// - A wave executes its instructions in order. Lanes of a wave are not compared with each other, but for one
-//   instruction that stores different values of several lanes to the same place (lane_races.h).
-// - A barrier orders what the waves of the work-group did before it and do after it.
-// - A write by an atomic releases what the wave has completed (waited for by its counters) before. A read by an atomic,
-//   or a load with a cache policy as atomic loads have it, acquires that, once the wave has invalidated its caches if
-//   the other is of another work-group, or at once if it has done so right before. On most GPUs an atomic store is a
-//   store like others: one that such a load reads counts as one.
-// - Dispatches, and copies by the runtime, are ordered as queues, signals and the host order them (run_order.h).
-// A store of the value that memory holds already is not told.
+// It tracks happens-before by vector clocks (vector_clock.h), following the user guide's memory model:
+// - A wave executes its instructions in order. Lanes of a wave are compared only within one instruction that stores
+//   different values of several lanes to the same place (lane_races.h).
+// - A barrier orders the work-group's accesses before it and after it.
+// - An atomic write releases what the wave has completed (waited for by its counters). An atomic read, or a load with
+//   the cache policy of atomic loads, acquires that. If the writer is in another work-group, the acquire takes effect
+//   when the wave invalidates its caches, or at once if it has just done so. On most GPUs atomic stores look like
+//   ordinary stores; one that such a load reads counts as atomic.
+// - Dispatches and copies by the runtime are ordered by queues, signals and the host (run_order.h). Stores that write
+//   the value already in memory are not reported.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@
 
 namespace Atoll::observe {
 
-/// What findings have for a checker.
+/// The checker's name in findings.
 inline constexpr const char* race_checker = "race";
 
 std::unique_ptr<Checker> make_race_checker(Findings& findings);

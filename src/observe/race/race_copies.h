@@ -1,4 +1,4 @@
-// observe: copies by the runtime, as the race checker has them: each a read of some memory and a write of some.
+// observe: copies by the runtime as the race checker sees them: a read of the source and a write of the destination.
 #pragma once
 
 #include <algorithm>
@@ -14,16 +14,16 @@
 
 namespace Atoll::observe {
 
-/// One side of a copy that has been carried out.
+/// One side (read or write) of a completed copy.
 struct CopyAccess {
   uint32_t run = 0;  ///< its number (run_order.h)
   uint64_t begin = 0, end = 0;
   bool writes = false;
-  std::string function{};  ///< of the runtime's
-  HostStack asked{};       ///< where the program asked for it
+  std::string function{};  ///< the runtime's function
+  HostStack asked{};       ///< call stack of the program's request
 };
 
-/// The last copies.
+/// Ring of the most recent copies.
 class CopyHistory {
  public:
   static constexpr size_t most = 256;
@@ -45,9 +45,9 @@ class CopyHistory {
     std::erase_if(accesses_, [&](const auto& access) { return access->begin < end && begin < access->end; });
     ++version_;
   }
-  /// Another one whenever they have changed.
+  /// Changes whenever the history changes.
   uint64_t version() const { return version_.load(std::memory_order_acquire); }
-  /// Those for which `which(access)` holds.
+  /// Returns the copies for which `which(access)` is true.
   template <typename Which>
   Accesses all(const Which& which) const {
     const std::lock_guard lock(mutex_);

@@ -1,5 +1,4 @@
-// observe: the waves and runs that the race checker has numbered, to be read without a lock while others are
-// added.
+// observe: tables of the race checker's tasks (waves) and runs. They are read without a lock while rows are added.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +12,7 @@
 
 namespace Atoll::observe {
 
-/// A table that grows and whose rows stay where they are. Row 0 is unused.
+/// A growing table with stable row addresses. Row 0 is unused.
 template <typename Row>
 class GrowingTable {
  public:
@@ -23,15 +22,15 @@ class GrowingTable {
   GrowingTable(const GrowingTable&) = delete;
   GrowingTable& operator=(const GrowingTable&) = delete;
 
-  /// The number of the first of `count` new rows; 0 when there are no more.
+  /// Adds `count` rows and returns the index of the first; 0 if the table is full.
   uint32_t add(uint32_t count) {
     const uint64_t first = next_.fetch_add(count, std::memory_order_relaxed);
     if (first + count > uint64_t{chunk} * chunks) return 0;
     for (uint64_t at = first / chunk; at <= (first + count - 1) / chunk; ++at) make(at);
     return static_cast<uint32_t>(first);
   }
-  /// Lets later rows take the memory of those so far, which no one reads any more. Not while others add rows. Fresh
-  /// memory for the tasks was a tenth of the time of a checked saxpy, most of it page faults.
+  /// Reuses the memory of all current rows, which must no longer be read, for later rows. Not thread-safe against
+  /// add(). Fresh memory took a tenth of the time of a checked saxpy, mostly in page faults.
   void recycle() {
     const std::lock_guard lock(mutex_);
     const uint64_t end = next_.load(std::memory_order_relaxed) / chunk;
@@ -55,10 +54,10 @@ class GrowingTable {
 
   std::atomic<uint64_t> next_{1};
   std::array<std::atomic<Row*>, chunks> rows_{};
-  std::mutex mutex_;  ///< of what follows
+  std::mutex mutex_;  ///< protects the following members
   std::vector<std::unique_ptr<Row[]>> owned_;
   std::vector<Row*> free_;
-  uint64_t recycled_ = 1;  ///< the first chunk whose memory has not been handed on; that of row 0 never is
+  uint64_t recycled_ = 1;  ///< the first chunk that has not been recycled; row 0's chunk never is
 };
 
 /// A wave of a dispatch.

@@ -1,4 +1,4 @@
-// observe: what the race checker knows of the waves that run: their clocks, and those of their work-groups.
+// observe: the race checker's state of running waves and work-groups: their vector clocks.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 
 namespace Atoll::observe {
 
-/// Accesses that race: the later one and the earlier one.
+/// Two racing accesses: the later and the earlier one.
 struct Conflict {
   unsigned lane = 0;
   Mark other{};
@@ -29,26 +29,27 @@ struct Conflict {
   uint64_t address = 0, count = 0;
 };
 
-/// An atomic of one wave and an ordinary load of another. Many a loop about a compare-and-swap begins with such a load,
-/// and many an atomic is left out where a load says that it would change nothing; both are harmless. So these are told
-/// when their dispatch ends, unless a lane has then done an atomic on what it has loaded by the same instruction.
+/// A deferred report of an atomic that races with an ordinary load of another wave. Such a load often precedes a
+/// compare-and-swap loop, or an atomic that is skipped if it would change nothing; both are harmless. The report is
+/// made when the dispatch ends, unless a lane has performed an atomic on the location that the same load instruction
+/// read.
 struct Doubt {
   Conflict conflict;
   uint32_t load_site = 0;
 };
 
-/// What a report needs of the later one.
+/// The later access, as far as a report needs it.
 struct Later {
   uint64_t pc = 0;
   machine::Space space = machine::Space::global;
   uint32_t bytes = 0;
   const char* verb = "";
   Conflict conflict;
-  std::shared_ptr<const CopyAccess> copy{};  ///< the earlier one, where that was a copy
+  std::shared_ptr<const CopyAccess> copy{};  ///< the earlier access if it was a copy
 };
 
-/// What a wave has read that others released, and does not know of before its caches are invalidated: places, whose
-/// clocks are looked at then (those who release there meanwhile count, too), and clocks.
+/// Acquires that take effect only when the wave invalidates its caches. Locations are joined with their release clock
+/// at that time, so releases made meanwhile are included.
 struct Pending {
   std::vector<uint64_t> places;
   VectorClock clock;
@@ -75,30 +76,30 @@ struct Pending {
   }
 };
 
-/// A wave that runs.
+/// The clock of a running wave.
 struct WaveClock {
-  /// The upper bits of a time count what completes all accesses before it, the lower ones stores since then: these may
-  /// be atomic ones that release what comes before them to waves that see accesses in the order of the program.
+  /// The upper bits of a time count operations that complete all earlier accesses; the lower bits count stores since
+  /// then. Such a store may be an atomic that releases earlier accesses to waves that see accesses in program order.
   static constexpr uint32_t store_mask = (1u << 10) - 1, first_time = store_mask + 1;
 
-  uint32_t task = 0;  ///< 0: there are no more numbers, and it is not checked
+  uint32_t task = 0;  ///< 0: out of task numbers, the wave is not checked
   uint32_t time = first_time;
-  uint32_t since_barrier = first_time;  ///< when it has passed the last one
+  uint32_t since_barrier = first_time;  ///< time at which it passed the last barrier
   Knowledge known;                      ///< never null
-  bool has_learnt = true;               ///< GroupClocks::limits are older than `known`
-  bool has_limits = false;              ///< GroupClocks::limits are of this wave
+  bool has_learnt = true;               ///< GroupClocks::limits are out of date with respect to `known`
+  bool has_limits = false;              ///< GroupClocks::limits has an entry of this wave
   Pending pending;
   bool loads_in_flight = false, stores_in_flight = false;
-  /// Ordinary loads since it has invalidated its caches, for the agent; more than a few are as good as none at all.
+  /// Ordinary loads since the last agent-scope invalidation, saturated at max_loads.
   uint8_t loads_since_invalidation = max_loads;
   static constexpr uint8_t max_loads = 4;
-  /// Hardly anything can be old in its caches. Barriers of whole grids (device libraries; CUDA's and HIP's samples with
-  /// a ticket) fence before the atomic, and load what others have written right after it.
+  /// True if almost nothing stale can be cached. Grid barriers (device libraries, samples of CUDA and HIP with a
+  /// ticket) fence before the atomic and load other waves' stores right after it.
   bool has_fresh_caches() const { return loads_since_invalidation < max_loads; }
-  /// Of accesses of LDS that have not been waited for, the oldest first: when one has written; 0: it has only read.
+  /// Outstanding LDS accesses, the oldest first: the time of a write, or 0 for a read.
   std::vector<uint32_t> lds_in_flight;
-  std::optional<uint64_t> global_sync;  ///< the place where it has met waves of the whole GPU
-  /// Ordinary loads of what atomics have written, since the last barrier: the last few.
+  std::optional<uint64_t> global_sync;  ///< location at which it synchronises with waves of the whole GPU
+  /// The last few ordinary loads of atomically written locations since the last barrier.
   struct Load {
     uint32_t site = 0;
     machine::Space space = machine::Space::global;
@@ -106,12 +107,12 @@ struct WaveClock {
     uint64_t address = 0;
   };
   std::vector<Load> loads_of_atomics;
-  /// What it has learnt of since the last barrier although it was not complete: until when of a wave that has released
-  /// that, one moment of each. GroupClocks::is_in_order.
+  /// Acquired times that were incomplete when released, since the last barrier: the latest one of each wave. Used with
+  /// GroupClocks::is_in_order.
   std::vector<Moment> incomplete;
-  uint32_t last_retried = 0;  ///< the site of a load that an atomic has followed
+  uint32_t last_retried = 0;  ///< PC of a load that was followed by an atomic
 
-  /// Begins another wave, which knows nothing yet. Keeps the memory of the one before.
+  /// Resets the clock for a new wave, reusing its storage.
   void begin(const Knowledge& nothing) {
     task = 0;
     time = since_barrier = first_time;
@@ -129,10 +130,10 @@ struct WaveClock {
   }
 
   bool knows(Moment when) { return knows_at_once(when) || finds(when); }
-  /// Whether it is known without looking further, as what it has itself done and what it has found lately.
+  /// True if happens-before follows from program order or from a cached answer.
   bool knows_at_once(Moment when) const {
     if (when.task == task || when.task == 0) return true;
-    // What a wave knows it never forgets.
+    // Cached answers stay valid, because a wave's clock only grows.
     const Moment& found = found_[when.task % found_.size()];
     return found.task == when.task && found.time >= when.time;
   }
@@ -149,7 +150,7 @@ struct WaveClock {
   }
   void pass_time() {
     const uint32_t next = (time | store_mask) + 1;
-    if (next > time) time = next;  // at the end of all time, too much counts as known
+    if (next > time) time = next;  // saturates at the last time, which over-approximates happens-before
     released_ = nullptr;
   }
   void pass_store() {
@@ -162,13 +163,13 @@ struct WaveClock {
   void wait_for_lds(uint32_t left) {
     if (lds_in_flight.size() > left) lds_in_flight.erase(lds_in_flight.begin(), lds_in_flight.end() - left);
   }
-  /// Up to which time its accesses are complete, but for those of memory: what is handed on at a barrier. Without a
-  /// wait before it, LDS may do what other waves do after it before that.
+  /// Returns the time up to which its accesses other than to memory are complete, which a barrier releases. Without a
+  /// wait, accesses to LDS may still be outstanding at the barrier.
   uint32_t done() const {
     const auto first = std::ranges::find_if(lds_in_flight, [](uint32_t at) { return at != 0; });
     return first == lds_in_flight.end() ? time : *first - 1;
   }
-  /// Up to which time a wave's accesses were complete at some time.
+  /// Returns the time up to which a wave's accesses were complete at time `at`.
   static uint32_t completed(uint32_t at) { return (at & ~store_mask) - 1; }
   void learns_incomplete(Moment until) {
     const auto known_of = std::ranges::find(incomplete, until.task, &Moment::task);
@@ -178,12 +179,12 @@ struct WaveClock {
       known_of->time = std::max(known_of->time, until.time);
     }
   }
-  /// Whether it knows of that without it having been complete.
+  /// True if `when` was acquired although it was incomplete.
   bool knows_incomplete(Moment when) const {
     const auto known_of = std::ranges::find(incomplete, when.task, &Moment::task);
     return known_of != incomplete.end() && when.time > completed(known_of->time);
   }
-  /// What others know who synchronise with what it has completed.
+  /// Returns the clock that a release of the completed accesses passes on.
   const Knowledge& released() {
     if (!released_) {
       if (completed(time) < first_time) {
@@ -196,7 +197,7 @@ struct WaveClock {
     }
     return released_;
   }
-  /// What those know who synchronise with all that it has done. What it does from now on is later than that.
+  /// Returns the clock that a release of all accesses passes on, and ticks the wave's time.
   const Knowledge& release_all() {
     pass_time();
     return released();
@@ -210,23 +211,23 @@ struct WaveClock {
     return true;
   }
 
-  Knowledge released_;              ///< null: has to be made anew
-  std::array<Moment, 16> found_{};  ///< up to when tasks were known that have been asked for
+  Knowledge released_;              ///< null: has to be computed
+  std::array<Moment, 16> found_{};  ///< cached answers of knows(): latest known time per task
 };
 
 struct GroupClocks {
   uint32_t dispatch = 0, first_task = 0;
-  bool is_in_order = false;    ///< its waves see each other's accesses to memory in the order of the program
-  bool shares_caches = false;  ///< nothing has to be invalidated for its waves to see each other's stores
-  bool is_clustered = false;   ///< what invalidates for the work-group does for its cluster
+  bool is_in_order = false;    ///< waves see each other's memory accesses in program order
+  bool shares_caches = false;  ///< waves see each other's stores without invalidation
+  bool is_clustered = false;   ///< a work-group scope invalidation covers the cluster
   const CacheHierarchy* caches = nullptr;
   const Knowledge nothing = std::make_shared<const VectorClock>();
   std::vector<WaveClock> waves;
-  /// What those know, and will know, who have arrived at a barrier.
+  /// The joined clocks of the waves that have arrived at a barrier.
   struct Arrived {
     VectorClock clock;
     Pending pending;
-    /// What the wave has done until `done`. What it does from now on is later than that.
+    /// Joins the wave's clock up to `done` and ticks the wave's time.
     void learn(WaveClock& wave, uint32_t done) {
       wave.pass_time();
       clock.learn(*wave.known);
@@ -240,13 +241,13 @@ struct GroupClocks {
   };
   std::map<uint32_t, Arrived> arrived;  ///< by the barrier's phase
   std::map<uint32_t, Complete> complete;
-  std::map<int32_t, Arrived> arrived_at_named;  ///< in all phases together
-  Arrived ended;                                ///< likewise those that have ended
+  std::map<int32_t, Arrived> arrived_at_named;  ///< all phases joined
+  Arrived ended;                                ///< likewise for ended waves
   LdsCells lds;
   LdsReleases lds_releases;
-  std::vector<LdsLimits> limits;  ///< by wave; good unless WaveClock::has_learnt
-  /// By the address of what an atomic has accessed in memory: what those of its waves know who read that, complete or
-  /// not. Where it is in order only.
+  std::vector<LdsLimits> limits;  ///< by wave; valid if WaveClock::has_learnt is false
+  /// Release clocks by the address of an atomic, for readers in the same work-group, whether complete or not. Used only
+  /// if is_in_order.
   std::unordered_map<uint64_t, VectorClock> released_in_order;
   struct RecentSite {
     uint64_t pc = 0;
@@ -254,13 +255,13 @@ struct GroupClocks {
     uint32_t site = 0;
     bool spins = false;
   };
-  std::array<RecentSite, 64> recent_sites{};  ///< by the instruction, of all work-groups that had these clocks
-  /// Copies that the dispatch does not come after, and which version of the history these are of.
+  std::array<RecentSite, 64> recent_sites{};  ///< by instruction; shared by all work-groups that used this object
+  /// Copies that are not ordered before the dispatch, and the history version they were taken from.
   CopyHistory::Accesses copies;
   uint64_t copies_version = 0;
 
   uint32_t end_task() const { return first_task + static_cast<uint32_t>(waves.size()); }
-  /// Returns the last moments of the work-group's waves that a wave knows of.
+  /// Returns, for each wave of the work-group, the latest time that the given wave knows.
   const LdsLimits& limits_of(WaveClock& wave) {
     LdsLimits& of_wave = limits[wave.task - first_task];
     if (!wave.has_learnt) return of_wave;
@@ -276,7 +277,7 @@ struct GroupClocks {
     }
     return of_wave;
   }
-  /// For another work-group.
+  /// Resets the clocks for another work-group.
   void reuse() {
     arrived.clear();
     complete.clear();
@@ -289,7 +290,7 @@ struct GroupClocks {
   }
 };
 
-/// Holds what running waves knew at the last few of their moments.
+/// Snapshots of running waves' clocks at their most recent times.
 class Memories {
  public:
   void remember(const WaveClock& clock) {
@@ -297,7 +298,7 @@ class Memories {
     const std::lock_guard lock(part.mutex);
     part.of[clock.task].add(clock.time, clock.known);
   }
-  /// Returns what a task knew at a time; null: unknown.
+  /// Returns a task's clock at a time, or null if it was dropped.
   Knowledge at(Moment when) {
     Part& part = part_of(when.task);
     const std::lock_guard lock(part.mutex);
@@ -313,7 +314,7 @@ class Memories {
   }
 
  private:
-  /// A ring of a task's moments.
+  /// Ring buffer of a task's recent times.
   class Moments {
    public:
     void add(uint32_t time, const Knowledge& known) {

@@ -1,5 +1,5 @@
-// observe: where the program asked for the copies that are under way, for reports that are made when they are carried
-// out, on another thread perhaps.
+// observe: call stacks at which the program requested copies that are still outstanding. Reports need them when a copy
+// is executed, possibly on another thread.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace Atoll::observe {
 
 class RequestedCopies {
  public:
-  /// On the thread that asks.
+  /// Records the calling thread's stack as that of the request.
   void add(const machine::CopyEvent& copy) {
     const HostStack stack = HostStack::here();
     const std::lock_guard lock(mutex_);
@@ -22,7 +22,7 @@ class RequestedCopies {
     if (stacks_.size() >= most) stacks_.erase(stacks_.begin());
     stacks_.insert_or_assign(key_of(copy), stack);
   }
-  /// Empty where that is not known.
+  /// Returns the stack of the request, or an empty one if it is unknown.
   HostStack find(const machine::CopyEvent& copy) const {
     const std::lock_guard lock(mutex_);
     const auto at = stacks_.find(key_of(copy));

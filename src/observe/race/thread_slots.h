@@ -1,8 +1,7 @@
-// observe: what each thread keeps for itself, from one use to the next: answers that it has got lately, memory to be
-// used again.
+// observe: thread-local slots for caches and recycled storage.
 //
-// On the heap: a thread-local variable of some kilobytes would keep the library from being loaded by dlopen. The
-// pointer has no destructor: a program may launch kernels while it ends, when those have run.
+// Slots are on the heap, because kilobytes of thread-local storage prevent the library from being loaded with dlopen.
+// The pointer has no destructor: a program may launch kernels during exit, after thread-local destructors have run.
 #pragma once
 
 #include <array>
@@ -12,10 +11,10 @@
 
 namespace Atoll::observe {
 
-/// Has this thread call it as it ends; not at all if it has ended but for what runs after that.
+/// Registers `end` to be called when this thread ends. Does nothing if its thread-local destructors have already run.
 void at_thread_end(void (*end)());
 
-/// This thread's slot for that number, which shares it with others: one of `count`. Each type has slots of its own.
+/// Returns this thread's slot for a number (modulo `count`). Each type has its own slots.
 template <typename Slot, size_t count>
 Slot& thread_slot(uint64_t number) {
   using Slots = std::array<Slot, count>;

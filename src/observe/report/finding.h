@@ -1,6 +1,6 @@
-// observe: checkers that watch a machine (machine/observer.h), and what they have to say.
+// observe: checkers observe a machine (machine/observer.h) and report findings.
 //
-// This file: a finding, which is one mistake of the program's, told once however often it is made.
+// This file defines a finding: one mistake of the program, reported once even if it occurs repeatedly.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace Atoll::observe {
 
-/// A place in a source file, as far as debug information says it.
+/// A place in a source file, as far as debug information has it.
 struct SourcePlace {
   std::string file;  ///< empty: unknown
   uint32_t line = 0, column = 0;
@@ -19,7 +19,7 @@ struct SourcePlace {
   std::string to_string() const;
 };
 
-/// Calls of the host's, innermost first, in words.
+/// A host call stack as text, innermost frame first.
 struct NamedStack {
   std::string title;  ///< "allocated", "freed"
   std::vector<std::string> frames;
@@ -31,9 +31,9 @@ struct Finding {
   bool is_note = false;
   std::string message{};  ///< what happened, in one line
 
-  // Where, in a kernel. Empty and 0 for what the host did.
+  // The place in a kernel. Empty and 0 if the host made the mistake.
   std::string kernel{};       ///< demangled
-  std::string function{};     ///< around the instruction, when that is not the kernel itself
+  std::string function{};     ///< function around the instruction, if it is not the kernel
   std::string instruction{};  ///< as text
   uint64_t pc = 0;
   SourcePlace source{};
@@ -42,17 +42,17 @@ struct Finding {
   uint32_t wave = 0, lane = 0;
   bool has_work_item = false;
 
-  std::string address{};  ///< the address, and what lies there or next to it; empty where it is of no matter
+  std::string address{};  ///< the address and what is at or next to it; empty if irrelevant
   std::vector<NamedStack> stacks{};
-  std::string advice{};  ///< what to do about it
+  std::string advice{};  ///< how to fix it
 
-  uint64_t count = 1;  ///< how often: lanes that did it, copies, allocations
+  uint64_t count = 1;  ///< occurrences: lanes, copies or allocations
 };
 
-/// The report for a person: several lines, each ended.
+/// Formats the report as text: several lines, each with its newline.
 std::string to_text(const Finding& finding);
 
-/// The lines around one of a source file, if the file can be read.
+/// Returns the lines around a source line, or nothing if the file cannot be read.
 std::vector<std::string> text_around(const SourcePlace& place);
 
 }  // namespace Atoll::observe

@@ -1,4 +1,4 @@
-// observe: the findings of a run: each kept and told once, counted when it comes again, left out when it is suppressed.
+// observe: collects the findings of a run: reports each once, counts repetitions, and drops suppressed ones.
 #pragma once
 
 #include <cstdint>
@@ -17,28 +17,28 @@ namespace Atoll::observe {
 
 class Findings {
  public:
-  /// `tell` gets the report of each finding, on the thread that made it, one at a time.
+  /// `report` receives the text of each finding on the thread that made it, one at a time.
   Findings(Suppressions suppressions, std::function<void(std::string_view)> report)
       : suppressions_(std::move(suppressions)), tell_(std::move(report)) {}
 
-  /// Called after each that is added, with no lock held.
+  /// Called after each new finding, with no lock held.
   std::function<void(const Finding&)> added{};
 
-  /// Whether the same was found before, which `count` is added to then: `place` is where it was made, an instruction's
-  /// address or a number of a call stack. Quick, so that a mistake in a loop costs little.
+  /// Returns whether the finding exists, and adds `count` to it if so. `place` identifies where it was made: a PC, or
+  /// the number of a call stack. Fast, so that repetitions in a loop are cheap.
   bool known(std::string_view checker, std::string_view kind, uint64_t place, uint64_t count);
-  /// Adds one that is not known(), and tells it.
+  /// Adds a finding that is not known(), and reports it.
   void add(uint64_t place, Finding finding);
 
-  /// From now on findings are kept, but not told.
+  /// Collects further findings without reporting them.
   void mute() {
     const std::lock_guard lock(mutex_);
     tell_ = {};
   }
 
-  /// All that are not suppressed, in the order in which they were found.
+  /// Returns the findings that are not suppressed, in the order they were made.
   std::vector<Finding> all() const;
-  /// How many of them are no notes.
+  /// Returns the number of findings other than notes.
   size_t errors() const;
   uint64_t suppressed() const;
 

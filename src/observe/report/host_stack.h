@@ -1,9 +1,9 @@
-// observe: call stacks of the host's, kept as addresses and put into words when a report needs them.
+// observe: host call stacks, stored as addresses and symbolised when a report needs them.
 //
-// A frame is named by the symbol tables of the file that it is in, and its line by the file's DWARF line tables, if it
-// has them (compile the program with -g). Frames inside of Atoll and inside of a language runtime (HIP, OpenCL) are
-// left out, but for the runtime's function that the program called. Code of HIP's and the C++ library's headers is
-// reported at the user's call of it. Of a Python program, the frames are those of Python functions.
+// Frames are named by the symbol tables of their file, and lines come from the file's DWARF line tables if present
+// (compile the program with -g). Frames inside Atoll and inside a language runtime (HIP, OpenCL) are omitted, except
+// for the runtime function that the program called. Code in headers of HIP and the C++ library is reported at the
+// user's call of it. For a Python program the frames are those of Python functions.
 #pragma once
 
 #include <array>
@@ -18,13 +18,13 @@ struct HostStack {
   static constexpr size_t max_frames = 24;
   std::array<void*, max_frames> frames{};
   size_t count = 0;
-  std::string python{};  ///< the thread's Python frames, a line each (python_stack.h); empty outside of Python
+  std::string python{};  ///< the thread's Python frames, one per line (python_stack.h); empty outside Python
 
-  /// The calling thread's, without the caller of this.
+  /// Captures the calling thread's stack, without the caller of this function.
   static HostStack here();
-  /// The same for the same calls.
+  /// Returns a hash that is equal for equal stacks.
   uint64_t hash() const { return hash_from(0); }
-  /// Of what called a language runtime, or Atoll.
+  /// Returns a hash of the frames that called a language runtime or Atoll.
   uint64_t hash_of_caller() const;
 
  private:
@@ -32,16 +32,15 @@ struct HostStack {
 };
 
 struct HostFrames {
-  std::string call;                 ///< the runtime's function that the program called: "hipMalloc"; or empty
+  std::string call;                 ///< the runtime function that the program called: "hipMalloc"; may be empty
   std::vector<std::string> frames;  ///< of the program: "main  file.hip:12", innermost first; may be empty
-  /// Whether the call is one by which a program allocates, so that the memory is the program's and not the runtime's
-  /// own.
+  /// True if the call is an allocation by the program, not by the runtime for its own use.
   bool by_program = false;
 };
 
 HostFrames describe(const HostStack& stack);
 
-/// The lines of a report: "hipMalloc", and whence. `function` is named where the stack does not say what was called.
+/// Returns a report's lines: "hipMalloc" and its callers. `function` is used if the stack does not name the call.
 std::vector<std::string> lines_of(const HostStack& stack, std::string_view function);
 
 }  // namespace Atoll::observe

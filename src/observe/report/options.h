@@ -1,4 +1,4 @@
-// observe: which checkers there are, and what is asked of them.
+// observe: the list of checkers and their options.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct CheckerName {
   bool by_default;  ///< part of "all", which is what --check without a list means
 };
 
-/// All checkers, in the order in which they are told.
+/// All checkers, in the order in which they are listed.
 inline constexpr CheckerName checker_list[] = {
     {"memory", "accesses out of bounds, after free, misaligned, to read-only memory; copies and fills too", true},
     {"init", "branches, addresses, atomics and copies that depend on what nobody has written", true},
@@ -32,27 +32,26 @@ bool is_checker(std::string_view name);
 /// "memory, race, ..."
 std::string checker_names();
 
-/// What `--check` and its further options say, and the library's.
+/// The options of `--check` and of the library.
 struct Options {
-  std::vector<std::string> checkers{};  ///< empty: nothing is checked; may have "seed=N" among them
+  std::vector<std::string> checkers{};  ///< empty: no checks; may include "seed=N"
   std::string report_file{};            ///< .json, .xml (JUnit) or .sarif; empty: none
-  std::optional<int> exit_code{};       ///< of a program that found its own end good, when there were findings
-  std::string suppressions{};           ///< path of a file of them; empty: none
+  std::optional<int> exit_code{};       ///< exit code if there are findings and the program itself succeeds
+  std::string suppressions{};           ///< path of a suppression file; empty: none
 
   bool any() const { return !checkers.empty(); }
-  /// What the order checker chooses by.
+  /// The seed of the order checker's choices.
   uint64_t seed() const;
 };
 
-/// The names in a list with commas; "all", "1" or nothing: all but those that have to be named. "0" and "none": no
-/// checker. "seed=N" stays as it is. Errors: an unknown name, with those that there are.
+/// Parses a comma-separated list of names. "all", "1" or nothing selects the default checkers; "0" and "none" select
+/// none. "seed=N" is kept. Fails on an unknown name, and lists the known ones.
 support::Result<std::vector<std::string>> parse_checkers(std::string_view text);
 
-/// An exit code, 0 to 255.
+/// Parses an exit code, 0 to 255.
 support::Result<int> parse_exit_code(std::string_view text);
 
-/// Whether what is asked for can be done: the kind of the report, the suppressions. To be found out before a program
-/// starts.
+/// Validates the report format and the suppressions, before a program starts.
 support::Result<void> check(const Options& options);
 
 }  // namespace Atoll::observe

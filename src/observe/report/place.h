@@ -1,4 +1,4 @@
-// observe: where in a kernel something happened, for a finding.
+// observe: determines the place in a kernel that a finding refers to.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ class Gpu;
 namespace Atoll::observe {
 
 /// Fills in the finding's kernel, function, instruction, source line, work-group and work-item. Slow: disassembles and
-/// reads DWARF. May be called inside guarded(): it touches no memory of the guest but code.
+/// reads DWARF. Safe inside guarded(): of guest memory it reads only code.
 void set_place(Finding& finding, const machine::Wave& wave, uint64_t pc, unsigned lane);
 
-/// The same without work-group and work-item, of code of a GPU.
+/// The same without work-group and work-item, for code of a GPU.
 void set_code_place(Finding& finding, const machine::Gpu& gpu, uint64_t pc, unsigned wave_size);
 
-/// "reads", "writes", "does an atomic on"; the same pointer for the same words.
+/// Returns "reads", "writes" or "does an atomic on". The same text always has the same pointer.
 const char* verb_of(const machine::AccessEvent& access);
 
 }  // namespace Atoll::observe

@@ -1,4 +1,4 @@
-// observe: a line on the terminal now and then while a kernel is checked that takes long, as checked kernels do.
+// observe: prints a progress line on the terminal during long checked kernels.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ class Progress final : public machine::Observer {
   using Clock = std::chrono::steady_clock;
   static constexpr auto interval = std::chrono::seconds(5);
 
-  /// `tell` gets the lines; empty: there are none. `now` is a clock.
+  /// `report` receives the lines; empty: no output. `now` is a clock.
   explicit Progress(
       std::function<void(std::string_view)> report,
       std::function<Clock::time_point()> now = [] { return Clock::now(); })

@@ -1,9 +1,9 @@
-// observe: the call stack of a Python program, for reports that name a place of the host's. A C stack has frames of the
-// interpreter's there, which say nothing of the program.
+// observe: captures the call stack of a Python program for reports about host code. The C stack has only frames of the
+// interpreter there.
 //
-// The interpreter writes a thread's traceback by the function that faulthandler uses. That function needs no lock of
-// the interpreter's, which ctypes has released by the time that a runtime is called. It is looked up in the process, so
-// that nothing here depends on a version of Python. Interpreters that do not export it give no frames.
+// The interpreter writes a thread's traceback with the function that faulthandler uses. It needs no interpreter lock,
+// which ctypes has released before a runtime is called. It is looked up in the process, so no Python version is
+// required. Interpreters that do not export it yield no frames.
 #pragma once
 
 #include <string>

@@ -1,7 +1,6 @@
-// observe: findings that their user does not want to hear of, by checker, kind, kernel and source file.
+// observe: suppresses findings by checker, kind, kernel and source file.
 //
-// A file has one suppression to a line; what follows a # is a comment. Patterns have * for anything and ? for a
-// character:
+// A file has one suppression per line; # begins a comment. In patterns, * matches anything and ? a character:
 //
 //     memory out-of-bounds kernel=scan*  file=*/rocprim/*   # reads a whole vector at the end
 //     memory *             file=third_party/*
@@ -24,7 +23,7 @@ class Suppressions {
  public:
   Suppressions() = default;
 
-  /// Errors say the line: "suppressions.txt:7: ...".
+  /// Errors include the line: "suppressions.txt:7: ...".
   static support::Result<Suppressions> parse(std::string_view text, const std::string& name);
   static support::Result<Suppressions> read(const std::string& path);
 

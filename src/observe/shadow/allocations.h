@@ -1,5 +1,5 @@
-// observe: the memory that the program has got from a runtime, with its bounds to the byte and who asked for it; and
-// what it has given back, which is kept for a while, so that nobody else gets the addresses and a late access is known.
+// observe: the program's allocations with exact bounds and allocation stacks. Freed blocks stay in quarantine for a
+// while: their addresses are not reused, so late accesses are recognised.
 #pragma once
 
 #include <atomic>
@@ -20,24 +20,25 @@
 
 namespace Atoll::observe {
 
-/// A place in the order of what the host submits: by queue, how many packets it had.
+/// A position in the host's submission order: the number of packets per queue.
 using SubmittedPackets = std::map<uint64_t, uint64_t>;
 
 struct Block {
   machine::MemoryEvent::Kind kind = machine::MemoryEvent::Kind::device;
   uint64_t begin = 0, size = 0, reserved = 0;
-  std::string function;  ///< that it was asked for with
+  std::string function;  ///< the runtime function that allocated it
   HostStack allocated;
   bool is_free = false;
   HostStack freed;
   std::string free_function;
-  /// Set once a stream has freed the block and a language runtime keeps it: earlier submissions may still use it.
+  /// Set if a stream has freed the block and the language runtime keeps its memory: earlier submissions may still use
+  /// it.
   std::shared_ptr<const SubmittedPackets> freed_after;
-  /// A language runtime's allocation within memory that it has mapped as a whole.
+  /// A language runtime's suballocation within memory that it mapped as a whole.
   bool is_suballocation = false;
 
   uint64_t end() const { return begin + size; }
-  /// Its addresses are the program's, which may have something else there once it is free.
+  /// True if the program owns the addresses, which it may reuse after the free.
   bool is_of_program() const {
     return kind == machine::MemoryEvent::Kind::managed || kind == machine::MemoryEvent::Kind::registered;
   }
@@ -51,7 +52,7 @@ std::string words_for(const Block& block);
 
 class Allocations {
  public:
-  /// How many bytes of freed memory are kept, and how many blocks are remembered after that.
+  /// Limits of the quarantine in bytes, and of the remembered blocks after that.
   static constexpr uint64_t max_kept = uint64_t{256} << 20;
   static constexpr size_t max_remembered = 4096;
 
@@ -61,29 +62,29 @@ class Allocations {
   ~Allocations();
 
   void add(Block block);
-  /// Lets all go that is free.
+  /// Releases the quarantine.
   void release_all();
-  /// The memory is kept until `release` is called, unless its addresses are the program's. False: nothing live begins
-  /// at the address; `release` is let go.
+  /// Frees a block. Its memory is quarantined until `release` is called, unless the program owns the addresses. Returns
+  /// false, and destroys `release`, if no live block begins at the address.
   bool free(uint64_t address, std::string_view function, const HostStack& stack, std::function<void()> release);
 
   /// Marks the live block at an address as freed for all later submissions. Returns false if there is none.
   bool free_in_stream(uint64_t address, std::string_view function, const HostStack& stack, SubmittedPackets submitted);
-  /// The block that begins at an address belongs to the program again, with a size of its own. False: there is none.
+  /// Makes the block at an address live again, with a new size. Returns false if there is none.
   bool reuse(uint64_t address, uint64_t bytes, std::string_view function, const HostStack& stack);
-  /// Adds a suballocation, which takes the place of those that it overlaps, unless other blocks are there.
+  /// Adds a suballocation in place of those it overlaps. Does nothing if it overlaps other blocks.
   void add_suballocation(Block block);
 
-  /// Whether [address, end) is in one live block, other than of kernels' arguments. Quick when it is in the same block
-  /// as the last one that this thread asked about.
+  /// Returns whether [address, end) is inside one live block other than kernel arguments. Fast if it is in the block of
+  /// this thread's previous query.
   bool is_live(uint64_t address, uint64_t end) const;
-  /// Where [address, end) is in such a block: its begin and end.
+  /// Returns the bounds of the live block that contains [address, end).
   std::optional<std::pair<uint64_t, uint64_t>> live_around(uint64_t address, uint64_t end) const;
-  /// Another number than before when what was live may no longer be; never a smaller one.
+  /// Returns a number that increases whenever a live block is freed.
   uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
-  /// The block, live or free, whose reserved bytes an address is in.
+  /// Returns the block, live or free, whose reserved range contains an address.
   std::optional<Block> find(uint64_t address) const;
-  /// The live one nearest to an address, within `reach` bytes.
+  /// Returns the nearest live block within `reach` bytes of an address.
   std::optional<Block> nearest(uint64_t address, uint64_t reach) const;
   /// Returns the blocks that neither the program nor a stream has freed.
   std::vector<Block> live() const;
@@ -91,11 +92,11 @@ class Allocations {
  private:
   struct Entry {
     Block block;
-    std::function<void()> release;  ///< of one that is free and kept
+    std::function<void()> release;  ///< of a quarantined block
   };
   using Map = std::map<uint64_t, Entry>;
 
-  /// Adds a block in place of those that it overlaps, with the mutex held.
+  /// Adds a block in place of those that it overlaps. The caller holds the mutex.
   void insert(Block block);
   void erase_overlapping(uint64_t begin, uint64_t end);
   void trim(std::vector<std::function<void()>>& released);
@@ -104,7 +105,7 @@ class Allocations {
   Map blocks_;                              ///< by address; their reserved ranges don't overlap
   std::deque<uint64_t> kept_, remembered_;  ///< addresses of free blocks, oldest first
   uint64_t kept_bytes_ = 0;
-  /// Counts frees, after which what threads remember of blocks is void. No two objects have the same number.
+  /// Incremented by each free to invalidate thread-local caches. Unique across objects.
   std::atomic<uint64_t> generation_{next_epoch()};
 };
 

@@ -1,12 +1,12 @@
 // observe: shadow cells of a work-group's LDS: the last write and the last two reads of each dword.
 //
-// A cell of the general kind (access_history.h) has 52 bytes and straddles cache lines. Checking one took 3.7 ns in an
-// FFT in LDS, now 1.2 ns. Here each field has an array of its own, and a moment is one word: task, time and lane. What
-// a wave knows of its work-group is a table of 64 such words, so that "happens before" is one table look-up and one
-// comparison. What the fast paths cannot decide is handed out as a Cell and stored back.
+// A general cell (access_history.h) has 52 bytes and straddles cache lines; one check took 3.7 ns in an FFT in LDS, and
+// takes 1.2 ns with this layout. Each field has an array of its own, and an epoch is one word: task, time and lane. A
+// wave's clock for its work-group is a table of 64 such words, so "happens before" is one table look-up and one
+// comparison. Accesses that the fast paths cannot decide are returned as a Cell, which is stored back afterwards.
 //
-// Arrays are not cleared between work-groups. Tasks are numbered upwards, so marks of earlier work-groups are below all
-// of this one's and count as none.
+// Arrays are not cleared between work-groups. Task numbers increase, so records of earlier work-groups are below all of
+// this one's and count as empty.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ namespace Atoll::observe {
 
 class LdsCells {
  public:
-  /// Work-groups of more waves have no fast path.
+  /// Larger work-groups do not use the fast path.
   static constexpr uint32_t max_waves = 64;
 
   /// Begins a work-group whose waves are the tasks from `first_task` on.
@@ -33,7 +33,7 @@ class LdsCells {
 
   uint64_t bytes() const { return uint64_t{dwords_} * 4; }
 
-  /// The fast paths (lds_rows.h).
+  /// Runs the fast paths (lds_rows.h).
   LdsPass pass(const machine::AccessEvent& access, const LdsLimits& limits, const Mark& mark) {
     if (!bytes_.empty() || begin_ == 0) return {};
     return functions_.pass_access(rows(), access, limits, mark);
@@ -44,7 +44,8 @@ class LdsCells {
     return functions_.pass_atomic(rows(), access, limits, mark, since);
   }
 
-  /// Calls `visit(cell, offset, dwords)` for the cells of the bytes [first, end): 1 dword; 0: a byte of one.
+  /// Calls `visit(cell, offset, dwords)` for the cells of the bytes [first, end). `dwords` is 1, or 0 for one byte of a
+  /// dword.
   template <typename Visit>
   void visit(uint32_t first, uint32_t end, const Visit& visit) {
     for (uint32_t at = first; at < end;) {
@@ -111,35 +112,35 @@ class LdsCells {
 
   const LdsRowFunctions& functions_ = lds_row_functions();
   uint32_t dwords_ = 0, first_task_ = 0;
-  uint64_t begin_ = 0;  ///< smaller marks are of work-groups before
+  uint64_t begin_ = 0;  ///< smaller records belong to earlier work-groups
   Marks writes_, reads_, earlier_reads_;
   bool has_earlier_reads_ = false;  ///< of this work-group
-  // From the first atomic of the work-group on:
+  // Valid from the work-group's first atomic on:
   bool has_atomics_ = false;
   Marks plain_writes_;
   Bits atomic_;                                              ///< Cell::is_atomic
   Bits by_atomic_;                                           ///< not Cell::is_stored
-  std::unordered_map<uint32_t, std::array<Cell, 4>> bytes_;  ///< of dwords whose bytes are accessed by themselves
+  std::unordered_map<uint32_t, std::array<Cell, 4>> bytes_;  ///< cells of dwords whose bytes are accessed individually
 };
 
-/// Release clocks of LDS: for each dword and wave the time of the wave's last release. The clock that belongs to a time
-/// is what the wave knew then, which changes at barriers and acquires only.
+/// Release clocks of LDS: for each dword and wave, the time of the wave's last release. The clock at that time is
+/// looked up in the wave's history, because it changes only at barriers and acquires.
 class LdsReleases {
  public:
   void begin(uint32_t first_task, uint32_t waves);
 
-  /// Returns whether no atomic has accessed anything.
+  /// Returns whether no release has been recorded.
   bool empty() const { return is_empty_; }
-  /// Returns whether something has been released at an address.
+  /// Returns whether a release has been recorded at an address.
   bool has(uint64_t address) const;
-  /// Releases what a wave knows and has done until `time` to the dword of an address. `replaces`: the wave has acquired
-  /// what others released there.
+  /// Records a release by a wave up to `time` at the dword of an address. `replaces`: the wave has acquired the earlier
+  /// releases there.
   void release(uint64_t address, uint32_t wave, uint32_t time, bool replaces);
-  /// Notes what a wave knows. Called before its releases.
+  /// Records a wave's clock. Called before its releases.
   void knows(uint32_t wave, uint32_t time, const Knowledge& known);
-  /// Returns the joined clocks of what has been released at an address.
+  /// Returns the joined clocks of the releases at an address.
   VectorClock clock(uint64_t address) const;
-  /// Returns the time of the last release by each wave; 0: none. Empty: no atomic has accessed anything near it.
+  /// Returns the time of the last release by each wave; 0: none. Empty if no atomic has accessed the neighbourhood.
   std::span<const uint32_t> times(uint64_t address) const;
 
  private:

@@ -1,8 +1,9 @@
-// observe: copies between memory and LDS that are under way in a work-group: the bytes of LDS that they are still to
-// fill, or still to read.
+// observe: outstanding copies between memory and LDS of a work-group, with the bytes of LDS that they still fill or
+// read.
 //
-// Only a wait of the wave that has issued a copy tells that it is done, to all waves of the work-group; or, on GFX12.5,
-// a barrier in LDS at which the wave's copies arrive. Whoever reads that barrier is taken to have waited for it.
+// A copy is known to be complete when its wave has waited for it, which counts for all waves of the work-group. On
+// GFX12.5 it is also complete when a barrier in LDS is reached at which the wave's copies arrive. Any reader of that
+// barrier counts as having waited for it.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +19,9 @@ namespace Atoll::observe {
 struct LdsCopy {
   uint64_t number = 0, pc = 0;
   uint32_t wave = 0;
-  memory_model::Counters counters = 0;  ///< that count it
-  bool fills = false;                   ///< LDS; else it reads it
-  std::optional<uint64_t> barrier{};    ///< at which it arrives
+  memory_model::Counters counters = 0;  ///< counters that count the copy
+  bool fills = false;                   ///< true: writes LDS; false: reads it
+  std::optional<uint64_t> barrier{};    ///< barrier in LDS at which it arrives
   uint64_t begin = UINT64_MAX, end = 0;
   std::vector<std::pair<uint64_t, uint64_t>> ranges{};
 
@@ -29,15 +30,15 @@ struct LdsCopy {
 
 class LdsCopies {
  public:
-  /// A wave issues a copy; the number that it gets is not 0.
+  /// Records an issued copy and returns its number, which is not 0.
   uint64_t issue(uint64_t pc, uint32_t wave, memory_model::Counters counters, bool fills);
-  /// What the copy of that number accesses of LDS.
+  /// Adds an access of LDS by that copy.
   void add(uint64_t number, const machine::AccessEvent& access);
   void done(uint64_t number);
-  /// The copies that a wave has issued arrive at a barrier in LDS when they are done; or one of them alone.
+  /// The wave's outstanding copies, or one of them, will arrive at a barrier in LDS when they complete.
   void arrive(uint32_t wave, uint64_t barrier);
   void arrive_alone(uint64_t number, uint64_t barrier);
-  /// Somebody reads LDS, and so perhaps a barrier.
+  /// Handles a read of LDS, which may read such a barrier.
   void read(const machine::AccessEvent& access);
   bool empty() const { return copies_.empty(); }
 
@@ -46,8 +47,8 @@ class LdsCopies {
     uint64_t address = 0;
     unsigned lane = 0;
   };
-  /// With what an access would not wait for; nothing of two copies that fill the same. `own`: the number of the copy
-  /// whose access it is; 0: of none.
+  /// Returns an outstanding copy that an access conflicts with. Two copies that fill the same bytes do not conflict.
+  /// `own`: number of the copy that makes the access; 0: none.
   std::optional<Conflict> conflict(const machine::AccessEvent& access, uint64_t own) const;
 
  private:

@@ -1,5 +1,5 @@
-// observe: what a launch has put into LDS beside each other, where the launch itself decides that (library/
-// kernel_arguments.h), so that an access that leaves one part and ends in a gap between parts is found.
+// observe: the parts of LDS that a launch places side by side (library/kernel_arguments.h). With their bounds, accesses
+// that leave one part and end in a gap are found.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct LdsPart {
   bool holds(uint64_t offset, uint64_t bytes) const { return offset >= begin && offset + bytes <= end; }
 };
 
-/// By their begin; the first one begins at 0.
+/// Sorted by begin; the first part begins at 0.
 using LdsLayout = std::vector<LdsPart>;
 
 }  // namespace Atoll::observe

@@ -1,5 +1,4 @@
-// observe: the fast paths of LDS cells (lds_cells.h), which are compiled for each level of the host's vector
-// instructions (semantics/host_isa.h).
+// observe: the fast paths of LDS shadow cells (lds_cells.h), compiled once per host ISA level (semantics/host_isa.h).
 #pragma once
 
 #include <array>
@@ -10,14 +9,14 @@
 
 namespace Atoll::observe {
 
-/// A moment and a lane in one word, which is larger the later the moment of a task is. 0: none.
+/// An epoch and a lane in one word, ordered by the task's time. 0: none.
 struct PackedMark {
   static constexpr unsigned task_shift = 38, time_shift = Mark::lane_bits;
 
   static constexpr uint64_t of(Moment when, uint32_t lane) {
     return uint64_t{when.task} << task_shift | uint64_t{when.time} << time_shift | lane;
   }
-  /// The last word of a task's moments up to `until`.
+  /// Returns the largest word of a task's epochs up to `until`.
   static constexpr uint64_t last_of(uint32_t task, uint32_t until) {
     return of({task, until}, (1u << Mark::lane_bits) - 1);
   }
@@ -31,11 +30,11 @@ struct PackedMark {
   }
 };
 
-/// The last moment of each wave of a work-group that a wave knows of, by task modulo 64. Entries of waves that do not
-/// exist are at least as large as those of the first.
+/// A wave's clock for its work-group: the latest known epoch of each wave, by task modulo 64. Entries of non-existent
+/// waves are at least as large as the first wave's.
 using LdsLimits = std::array<uint64_t, 64>;
 
-/// By dword.
+/// Per dword:
 struct LdsMarks {
   uint64_t* packed = nullptr;
   uint32_t* sites = nullptr;
@@ -44,30 +43,29 @@ struct LdsMarks {
 struct LdsRows {
   uint64_t bytes = 0;
   uint32_t first_task = 0;
-  bool has_atomics = false;  ///< what follows the reads is good
+  bool has_atomics = false;  ///< the arrays after the reads are valid
   LdsMarks writes, reads, earlier_reads;
-  bool* has_earlier_reads = nullptr;  ///< earlier_reads has some of this work-group
+  bool* has_earlier_reads = nullptr;  ///< earlier_reads has records of this work-group
   LdsMarks plain_writes;
   uint64_t* atomic = nullptr;     ///< a bit for each dword: Cell::is_atomic
   uint64_t* by_atomic = nullptr;  ///< likewise: not Cell::is_stored
 };
 
-/// How an access went.
+/// Result of the fast path.
 struct LdsPass {
-  bool passes = false;    ///< if not, it has to be looked at more closely, and what was done can be done again
-  bool overlaps = false;  ///< of a store: lanes may have stored to the same dword
+  bool passes = false;    ///< false: undecided, use the slow path; the access can be repeated
+  bool overlaps = false;  ///< store in which several lanes may write the same dword
 };
 
 struct LdsRowFunctions {
-  /// Performs an ordinary access if its wave knows of everything before it, and no atomic has accessed the dwords.
+  /// Performs an ordinary access if everything before it happens before it, and no atomic has accessed the dwords.
   LdsPass (*pass_access)(const LdsRows& rows, const machine::AccessEvent& access, const LdsLimits& limits,
                          const Mark& mark);
-  /// Performs an ordinary atomic on the same condition. The wave's own reads from `since` on are looked at more
-  /// closely.
+  /// Performs an ordinary atomic under the same condition. The wave's own reads from `since` on take the slow path.
   LdsPass (*pass_atomic)(const LdsRows& rows, const machine::AccessEvent& access, const LdsLimits& limits,
                          const Mark& mark, uint32_t since);
 };
-/// Returns the functions of the host vector level in use.
+/// Returns the functions for the host ISA level in use.
 const LdsRowFunctions& lds_row_functions();
 
 }  // namespace Atoll::observe

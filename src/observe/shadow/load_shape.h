@@ -1,5 +1,5 @@
-// observe: what a vector load makes of an element of memory in a lane's registers, so that the order checker can give
-// it another one: as it is, widened, as half of a register, or converted from the format of a buffer or an image.
+// observe: how a vector load places a memory element in a lane's registers: unchanged, widened, as half of a register,
+// or converted from a buffer or image format. The order checker uses it to substitute another element.
 #pragma once
 
 #include <array>
@@ -17,28 +17,28 @@ struct LoadShape {
 
   isa::OperandKind kind = isa::OperandKind::none;
   uint16_t reg = 0;
-  uint8_t words = 0;  ///< registers
-  uint8_t bytes = 0;  ///< of the element
+  uint8_t words = 0;  ///< number of registers
+  uint8_t bytes = 0;  ///< size of the element
   bool sign_extend = false;
-  bool high_half = false, keeps_half = false;  ///< of a value of 16 bits or less
-  // Converted:
+  bool high_half = false, keeps_half = false;  ///< for values of at most 16 bits
+  // For converted elements:
   std::optional<semantics::BufferFormat> format{};
-  uint8_t components = 0;  ///< a bit for each that is loaded
+  uint8_t components = 0;  ///< mask of the loaded components
   bool halves = false, packed = false;
-  std::optional<uint32_t> buffer_word3{};                ///< which selects components, where the resource does
-  std::optional<semantics::ComponentSelects> selects{};  ///< of an image
+  std::optional<uint32_t> buffer_word3{};                ///< set if the resource selects components
+  std::optional<semantics::ComponentSelects> selects{};  ///< for images
 
   uint32_t dwords() const { return (bytes + 3u) / 4; }
 
   struct Registers {
-    std::array<uint32_t, max_words> value{}, mask{};  ///< the mask has the bits that are written
+    std::array<uint32_t, max_words> value{}, mask{};  ///< `mask`: the bits that are written
   };
-  /// `element`: of max_bytes.
+  /// `element` has max_bytes bytes.
   Registers registers(const uint8_t* element) const;
 };
 
-/// Of a load of vector memory whose elements have so many bytes; nothing where it is none, or a rare one (transposing,
-/// to LDS, partially resident, of several elements).
+/// Returns the shape of a vector memory load with elements of that size. Returns nullopt for other instructions and for
+/// rare loads (transposing, to LDS, partially resident, several elements).
 std::optional<LoadShape> load_shape(const machine::Wave& wave, const isa::Instruction& instruction, uint32_t bytes);
 
 }  // namespace Atoll::observe

@@ -1,4 +1,4 @@
-// observe: of a wave's registers, which bits nobody has written, and where what is undefined came from.
+// observe: shadow state of a wave's registers: uninitialized bits and the origin of uninitialized values.
 #pragma once
 
 #include <algorithm>
@@ -15,17 +15,17 @@
 
 namespace Atoll::observe {
 
-/// Where an undefined value came from, in a number; 0: unknown.
+/// The origin of an uninitialized value as a number; 0: unknown.
 namespace origin {
 uint32_t scalar(unsigned reg);
 uint32_t vector(unsigned reg, bool is_agpr);
 uint32_t memory(uint32_t allocation);
 uint32_t lds(uint64_t offset);
 uint32_t scratch(uint64_t address);
-/// Another lane that was switched off when its value was asked for.
+/// The value was read from a lane that was inactive.
 uint32_t inactive(unsigned lane);
 bool is_inactive(uint32_t origin);
-/// The allocation's number, where it came from memory.
+/// Returns the allocation's number if the value came from memory.
 std::optional<uint32_t> memory_of(uint32_t origin);
 /// "v3, which the wave began with"
 std::string in_words(uint32_t origin);
@@ -39,10 +39,10 @@ class RegisterShadow {
   RegisterShadow(const RegisterShadow&) = delete;
   RegisterShadow& operator=(const RegisterShadow&) = delete;
 
-  /// The wave begins: what the ABI gives it is written, and nothing else. Memory is kept from one wave to the next.
+  /// Resets the shadow for a new wave: only registers that the ABI initializes are defined. Reuses the storage.
   void begin(const machine::Wave& wave);
 
-  /// Which registers have undefined bits. Translated code takes registers and lanes out of it, that it writes.
+  /// Registers and lanes with uninitialized bits. Translated code clears those that it writes.
   machine::UndefinedRegisters& shared() { return shared_; }
 
   // --- Scalars
@@ -70,7 +70,7 @@ class RegisterShadow {
     set_scalar(reg, static_cast<uint32_t>(undefined), origin);
     if (!wave.is_wave32()) set_scalar(reg + 1, static_cast<uint32_t>(undefined >> 32), origin);
   }
-  /// Whether it is undefined that a mask is not 0.
+  /// Returns whether the result of comparing a mask with 0 is uninitialized.
   bool mask_undefined(const machine::Wave& wave, unsigned reg) const {
     const uint64_t undefined = mask(wave, reg);
     return undefined != 0 && (wave.mask(reg) & ~undefined) == 0;
@@ -84,7 +84,7 @@ class RegisterShadow {
   void define_scc() { shared_.set_scalar(isa::scc_number, false); }
 
   // --- Vectors
-  /// The number of a register's row; there may be none.
+  // Returns the index of a register's row, which may be out of range.
   size_t index(bool is_agpr, unsigned reg) const {
     return is_agpr ? first_agpr_ + reg : reg < first_agpr_ ? reg : SIZE_MAX;
   }
@@ -101,35 +101,35 @@ class RegisterShadow {
     if (!has(index)) return 0;
     return origins_[number(index)];
   }
-  /// Writes some lanes.
+  /// Writes the shadow of some lanes.
   void set_row(size_t index, uint64_t lanes, const Row& undefined, uint32_t origin);
   void define_row(size_t index, uint64_t lanes);
   uint64_t undefined_lanes(const isa::Operand& operand, unsigned word) const {
     const size_t at = index(operand, word);
     return has(at) ? shared_.lanes_of(number(at)) : 0;
   }
-  /// Lanes of a VGPR that have undefined bits.
+  /// Returns the lanes of a VGPR with uninitialized bits.
   uint64_t undefined_lanes(unsigned vgpr) const {
     const size_t at = index(false, vgpr);
     return has(at) ? shared_.lanes_of(number(at)) : 0;
   }
 
-  // --- Operands: registers of either kind
+  // --- Operands: SGPRs or VGPRs
   uint32_t word(const isa::Operand& operand, unsigned word, unsigned lane) const;
   void set_word(const isa::Operand& operand, unsigned word, unsigned lane, uint32_t undefined, uint32_t origin);
   void set_half(const isa::Operand& operand, unsigned lane, uint16_t undefined, bool high, uint32_t origin);
   void define_half(const isa::Operand& operand, uint64_t lanes, bool high);
   void define(const isa::Operand& operand, uint64_t lanes = ~uint64_t{0});
   uint32_t origin_of(const isa::Operand& operand, unsigned word) const;
-  /// Of the first word that has undefined bits.
+  /// Returns the origin of the first word with uninitialized bits.
   uint32_t origin_of(const isa::Operand& operand) const;
 
  private:
-  /// As isa::VectorSet has it.
+  /// Returns the register's number in isa::VectorSet.
   unsigned number(size_t index) const {
     return static_cast<unsigned>(index < first_agpr_ ? index : isa::first_agpr + index - first_agpr_);
   }
-  /// Clears what belongs to lanes that are defined by now.
+  /// Clears the shadow of lanes that have been defined since.
   void settle(size_t index) const;
   void set_lanes(size_t index, uint64_t undefined) {
     shared_.set_lanes(number(index), undefined);
@@ -137,16 +137,16 @@ class RegisterShadow {
   }
 
   machine::UndefinedRegisters shared_;
-  // Of what follows, only what `shared_` says is undefined means something.
+  // The following arrays are valid only for registers that `shared_` marks.
   std::array<uint32_t, isa::scalar::count> scalars_, scalar_origins_;
   uint32_t scc_origin_ = 0;
   size_t first_agpr_ = 0, count_ = 0, capacity_ = 0;
-  // By number(), as in `shared_`: of a whole register the row has nothing yet.
+  // Indexed by number(), as in `shared_`: lanes whose whole register is undefined and whose row is not filled in yet.
   std::unique_ptr<uint64_t[]> lanes_;
   std::unique_ptr<uint8_t[]> is_whole_;
   std::unique_ptr<uint32_t[]> origins_;
   std::unique_ptr<Row[]> rows_;
-  std::unique_ptr<uint64_t[]> settled_;  ///< the lanes that the row has other than zeros for
+  std::unique_ptr<uint64_t[]> settled_;  ///< lanes for which the row may be non-zero
 };
 
 }  // namespace Atoll::observe

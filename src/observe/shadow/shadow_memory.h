@@ -1,7 +1,7 @@
-// observe: for each byte of memory that programs allocate, which of its bits nobody has written.
+// observe: shadow memory: the uninitialized bits of each byte of program allocations.
 //
-// Memory of which nothing is known is taken as written. What is known stands in pages that are made when first a byte
-// of them differs from the others: a page is as it was allocated, all written, or has a byte for each of its bytes.
+// Untracked memory counts as initialized. The shadow consists of pages, which are allocated when a byte first differs
+// from its page: a page is all uninitialized (as allocated), all initialized, or has a shadow byte per byte.
 #pragma once
 
 #include <array>
@@ -23,8 +23,7 @@ namespace Atoll::observe {
 class ShadowMemory {
  public:
   static constexpr uint64_t page_bytes = 4096;
-  /// What the pages may take of the host's memory. Once it is used up, further memory is taken as written where a page
-  /// would be needed.
+  /// Limit of the pages' host memory. When it is reached, memory that would need another page counts as initialized.
   static constexpr uint64_t max_bytes = uint64_t{2} << 30;
 
   struct Allocation {
@@ -33,38 +32,38 @@ class ShadowMemory {
     HostStack stack;
   };
 
-  /// `full` is called once, when max_bytes are used up.
+  /// `full` is called once, when max_bytes is reached.
   explicit ShadowMemory(std::function<void()> full) : full_(std::move(full)) {}
   ShadowMemory(const ShadowMemory&) = delete;
   ShadowMemory& operator=(const ShadowMemory&) = delete;
   ~ShadowMemory();
 
-  /// Memory that nobody has written.
+  /// Adds an uninitialized allocation.
   void add(Allocation allocation);
   void remove(uint64_t address);
 
-  /// Bits of each byte that nobody has written, one for those, into `undefined`.
+  /// Reads the shadow of a range into `undefined`: a set bit is uninitialized.
   void read(uint64_t address, uint8_t* undefined, uint64_t bytes) const;
-  /// Null as `undefined`: all are written.
+  /// Writes the shadow of a range; null: all initialized.
   void write(uint64_t address, const uint8_t* undefined, uint64_t bytes);
-  /// What is known of the memory at `from` is known of that at `to` now.
+  /// Copies the shadow of the range at `from` to that at `to`.
   void copy(uint64_t to, uint64_t from, uint64_t bytes);
-  /// How many of the bytes have bits that nobody has written; and whether all of them are in one allocation.
+  /// Number of bytes with uninitialized bits, and whether the range is inside one allocation.
   struct Count {
     uint64_t undefined = 0, first = 0;
     bool is_tracked = false;
   };
   Count count(uint64_t address, uint64_t bytes) const;
-  /// The whole allocation that an address is in is taken as written.
+  /// Marks the whole allocation that contains an address as initialized.
   void define_all(uint64_t address);
-  /// Whether all of the bytes are written, and memory around them that is, too; a part of that.
+  /// Whether the range is initialized, and a surrounding range that is, too.
   struct Written {
     bool is_written = false;
     uint64_t begin = 0, end = 0;
   };
   Written written_around(uint64_t address, uint64_t bytes) const;
 
-  /// A number for the allocation that an address is in, also after it has gone; 0: there is none.
+  /// Returns the number of the allocation at an address, also after it was freed; 0: none.
   uint32_t number_at(uint64_t address) const;
   std::optional<Allocation> allocation(uint32_t number) const;
 
@@ -73,7 +72,7 @@ class ShadowMemory {
   struct Range {
     uint64_t begin = 0, end = 0;
     uint32_t number = 0;
-    /// Null: nobody has written any; `written`: all is written.
+    /// Null: page all uninitialized; `written`: all initialized.
     std::vector<std::atomic<Page*>> pages;
     Range(uint64_t first, uint64_t past_last, uint32_t its_number)
         : begin(first), end(past_last), number(its_number), pages((past_last - first + page_bytes - 1) / page_bytes) {}
@@ -88,7 +87,7 @@ class ShadowMemory {
   std::function<void()> full_;
   mutable std::shared_mutex mutex_;
   std::map<uint64_t, std::unique_ptr<Range>> ranges_;  ///< by begin
-  std::vector<Allocation> allocations_;                ///< by number, less one
+  std::vector<Allocation> allocations_;                ///< by number - 1
   std::atomic<uint64_t> used_{0};
   std::atomic<bool> is_full_{false};
 };

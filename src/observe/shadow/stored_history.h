@@ -1,5 +1,5 @@
-// observe: of each dword that stores have changed lately, the values that they replaced, and who stored when and
-// whether others have seen it: what the order checker gives loads to read.
+// observe: the store history of recently changed dwords: replaced values, the storing wave and time, and visibility.
+// The order checker chooses from it the values that loads return.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace Atoll::observe {
 
 inline constexpr uint64_t never = UINT64_MAX;
 
-/// Operations of a counter: those up to a time are done at a later one.
+/// Completion times of a counter's operations: those issued up to a time are complete at a later time.
 class Completions {
  public:
   void add(uint64_t up_to, uint64_t now) {
@@ -35,45 +35,46 @@ class Completions {
   std::vector<std::pair<uint64_t, uint64_t>> done_;
 };
 
-/// A dispatch: what it has stored is seen by all when it has ended.
+/// A dispatch. All its stores are visible when it has ended.
 struct StoringDispatch {
   uint64_t number = 0;
   uint64_t begin = 0, end = never;
 };
 
-/// What is kept of a work-group's stores, longer than the work-group.
+/// The part of a work-group that outlives it, for its stores.
 struct StoringGroup {
   std::shared_ptr<const machine::Kernel> kernel;
   const StoringDispatch* dispatch = nullptr;
   const CacheHierarchy* hierarchy = nullptr;
   uint32_t id[3]{};
-  /// Of each wave, or of each CU where a wait is for all that the CU has begun; by the counter: of loads, of stores.
+  /// Per wave, or per CU where a wait covers all operations of the CU: completion times of loads and of stores.
   std::vector<std::array<Completions, 2>> completions;
   struct WriteBack {
     uint32_t wave;
     uint64_t issue, done;
   };
-  std::vector<WriteBack> write_backs;  ///< of the L2 that it uses
+  std::vector<WriteBack> write_backs;  ///< of its L2
 };
 
 /// A store to a dword.
 struct Stored {
-  uint32_t replaced = 0;  ///< the value before
-  uint8_t bytes = 0;      ///< a bit for each that it wrote
+  uint32_t replaced = 0;  ///< the previous value
+  uint8_t bytes = 0;      ///< mask of written bytes
   bool is_atomic = false, by_store_counter = false, writes_through = false;
   uint8_t lane = 0;
-  uint32_t wave = 0, queue = 0;  ///< whose operation it is, and in whose completions it is
+  uint32_t wave = 0, queue = 0;  ///< the storing wave, and the index of its completions
   StoringGroup* group = nullptr;
   uint64_t time = 0, pc = 0;
-  uint64_t order = 0;  ///< of the stores to a dword, the later the greater: as `time`, where none was late
-  uint64_t seen_in_group = never, seen = never;  ///< when another wave of the work-group has read it, and any other
+  uint64_t order = 0;  ///< order of stores to the dword; equals `time` unless one was delayed
+  /// time of the first read by another wave of the work-group, and by any other wave
+  uint64_t seen_in_group = never, seen = never;
 
-  /// When it is certain to be in L2.
+  /// Returns the time from which it is guaranteed to be in L2.
   uint64_t in_l2() const {
     const uint64_t done = group->completions[queue][by_store_counter ? 1 : 0].of(time);
     return std::min({done, seen_in_group, seen, group->dispatch->end});
   }
-  /// When it is certain to be where other work-groups look for it.
+  /// Returns the time from which it is guaranteed to be visible to other work-groups.
   uint64_t in_memory() const {
     uint64_t when = in_l2();
     if (!group->hierarchy->has_several_l2) return when;
@@ -86,7 +87,7 @@ struct Stored {
   }
 };
 
-/// The oldest first, as memory has got them.
+/// The oldest first, in memory order.
 using DwordHistory = std::vector<Stored>;
 
 class StoredHistory {
@@ -97,12 +98,12 @@ class StoredHistory {
     const auto at = dwords_.find(address / 4);
     return at == dwords_.end() ? nullptr : &at->second;
   }
-  /// Where there are too many, all are forgotten, and loads get what memory has.
+  /// If there are too many entries all are dropped, and loads return the current memory.
   void add(uint64_t address, const Stored& store) {
     if (dwords_.size() >= max_dwords) dwords_.clear();
     DwordHistory& history = dwords_[address / 4];
     if (!history.empty() && history.back().time == store.time && history.back().group == store.group) {
-      // Lanes that wrote other bytes of it, or the same.
+      // Another lane has written the same or other bytes of the dword.
       Stored& same = history.back();
       same.bytes |= store.bytes;
       return;
@@ -110,9 +111,9 @@ class StoredHistory {
     if (history.size() >= most_of_a_dword) history.erase(history.begin());
     history.push_back(store);
   }
-  /// Has a store to a whole dword come after those that were executed later, and says what memory holds then: `has` is
-  /// what it holds now. Not where that could be told from outside: where somebody has read it, or changed what it
-  /// stored.
+  /// Delays a store to a whole dword past later stores, and returns the resulting memory contents. `has` is the current
+  /// contents. Returns nullopt if the delay would be observable: the dword has been read, or an atomic has modified the
+  /// stored value.
   std::optional<uint32_t> delay(uint64_t address, uint64_t time, uint32_t has, uint64_t now, bool group_is_in_order) {
     DwordHistory* history = find(address);
     if (history == nullptr) return std::nullopt;

@@ -1,4 +1,4 @@
-// observe: what a store is about to write.
+// observe: returns the value that a store is about to write.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ struct StoredValue {
   friend bool operator==(const StoredValue&, const StoredValue&) = default;
 };
 
-/// Of a lane, where that is to be had easily: of stores of one element, from registers.
+/// Returns a lane's value for stores of one element from registers; nullopt for others.
 std::optional<StoredValue> stored_value(const machine::Wave& wave, const machine::AccessEvent& access, unsigned lane);
 
 /// Returns whether memory already holds the bytes [begin, end) of a lane's element.

@@ -1,7 +1,7 @@
-// observe: how undefined bits go through a wave's registers as it executes instructions that touch no memory.
+// observe: propagates uninitialized bits through a wave's registers for instructions that do not access memory.
 //
-// What an instruction does with a lane's bits is undefined_bits.h's; here is which registers it reads and writes, which
-// lanes (EXEC, DPP, permutes) and which parts of them (halves, SDWA, packed values).
+// undefined_bits.h has the per-lane rules. This file determines which registers are read and written, for which lanes
+// (EXEC, DPP, permutes) and which parts (halves, SDWA, packed values).
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,15 @@ struct UndefinedLanes {
   uint32_t origin = 0;
 };
 
-/// Before the wave executes the instruction. Nothing, or the lanes for which EXEC becomes undefined, which counts as
-/// defined from then on.
+/// Called before the wave executes the instruction. Returns the lanes for which EXEC becomes undefined, if any. EXEC
+/// counts as defined from then on.
 std::optional<UndefinedLanes> follow(const machine::Wave& wave, const isa::Instruction& instruction,
                                      RegisterShadow& registers);
 
-/// All that the instruction writes counts as written, under EXEC where it works on lanes.
+/// Marks all results of the instruction as initialized, under EXEC for vector instructions.
 void define_results(const machine::Wave& wave, const isa::Instruction& instruction, RegisterShadow& registers);
 
-/// ds_swizzle_b32, ds_permute_b32, ds_bpermute_b32, and what they do.
+/// True for ds_swizzle_b32, ds_permute_b32 and ds_bpermute_b32.
 bool moves_between_lanes(isa::Opcode opcode);
 void move_between_lanes(const machine::Wave& wave, const isa::Instruction& instruction, RegisterShadow& registers);
 

@@ -1,5 +1,5 @@
-// observe: where in memory kernels have stored what nobody has written, and which instructions did. Memory that holds
-// no defined value is padding, or was never reached; what a kernel has stored in a row there is most likely a result.
+// observe: memory ranges to which kernels stored uninitialized values, with the storing instructions. Uninitialized
+// memory is otherwise padding, or was never reached; a longer run that a kernel stored is most likely a result.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ namespace Atoll::observe {
 
 class UndefinedStores {
  public:
-  /// Dwords that are less than so many in a row may be padding that is copied with a structure.
+  /// Shorter runs may be padding that is copied with a structure.
   static constexpr uint64_t least_bytes = 32;
-  /// Ranges that are kept; further stores are not known.
+  /// Limit of the ranges; further stores are not recorded.
   static constexpr size_t max_ranges = size_t{1} << 18;
 
-  /// A store to [begin, end). `tell` is asked once for each instruction, what to say of it.
+  /// Records a store to [begin, end). `tell` is called once per instruction to describe it.
   template <typename Tell>
   void add(uint64_t begin, uint64_t end, uint64_t pc, uint32_t origin, const Tell& report) {
     const std::lock_guard lock(mutex_);
@@ -27,19 +27,19 @@ class UndefinedStores {
     if (is_new) places_.push_back({.words = report(), .origin = origin});
     insert(begin, end, place->second);
   }
-  /// The memory is another's now.
+  /// Drops the range, which has a new owner.
   void forget(uint64_t begin, uint64_t end);
 
   struct Place {
-    std::string words;    ///< which instruction
-    uint32_t origin = 0;  ///< of what it stored (undefined_bits.h)
+    std::string words;    ///< the instruction as text
+    uint32_t origin = 0;  ///< origin of the stored value (undefined_bits.h)
   };
   struct Run {
     uint64_t begin = 0, end = 0;
-    Place place;  ///< of its first bytes
+    Place place;  ///< place of the store to its first bytes
   };
-  /// The longest run within [begin, end) that such stores have left and of which `is_undefined(address)` is true of
-  /// each dword; of at least `least_bytes`.
+  /// Returns the longest run of at least `least_bytes` within [begin, end) that such stores wrote and whose dwords all
+  /// satisfy `is_undefined(address)`.
   template <typename IsUndefined>
   std::optional<Run> longest(uint64_t begin, uint64_t end, const IsUndefined& is_undefined) const {
     const std::lock_guard lock(mutex_);
@@ -79,7 +79,7 @@ class UndefinedStores {
   mutable std::mutex mutex_;
   Ranges ranges_;  ///< by begin; they don't overlap
   std::vector<Place> places_;
-  std::unordered_map<uint64_t, uint32_t> numbers_;  ///< of places, by PC
+  std::unordered_map<uint64_t, uint32_t> numbers_;  ///< index of a place, by PC
 };
 
 }  // namespace Atoll::observe

@@ -1,10 +1,9 @@
-// observe: the sync checker: barriers of a work-group that not all of its work-items reach, and what a wave does as a
-// whole while some of its lanes are elsewhere.
+// observe: the sync checker reports divergent barriers, and whole-wave operations that are executed while some lanes
+// are inactive.
 //
-// A GPU lets the waves of a work-group go on when all that have not ended have arrived, at whichever barrier and with
-// whichever lanes. So a barrier in divergent code often seems to work, and then orders less than was meant. Matrices
-// and loads that transpose take what all lanes hold, whatever EXEC has; language and compiler have all of them come
-// there.
+// A GPU releases a barrier when all waves that have not ended have arrived, at whichever barrier and with whichever
+// lanes. A barrier in divergent code therefore often seems to work but orders less than intended. Matrix instructions
+// and transposing loads use all lanes regardless of EXEC; languages require that all lanes reach them.
 #pragma once
 
 #include <memory>

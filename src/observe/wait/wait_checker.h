@@ -1,16 +1,15 @@
-// observe: the wait checker: registers that are used before what fills them is certain to have arrived.
+// observe: the wait checker reports registers that are used before the load into them is guaranteed to be complete.
 //
-// A GPU's loads complete later. Counters tell how many are under way, and code waits for them to fall (s_waitcnt and
-// its successors). Atoll's loads complete at once, so that a wait that is missing changes nothing here, and everything
-// there.
+// A GPU's loads complete asynchronously. Counters count outstanding operations, and code waits for them to fall
+// (s_waitcnt and its successors). In Atoll loads complete at once, so a missing wait has no effect here but breaks the
+// program on hardware.
 //
-// Each wave's operations under way stand in a queue for each counter, in which they complete in order; loads of scalar
-// memory complete in any order, so that only a wait for none helps them. A flat access counts in two queues, and what
-// it loads is there when its place in that of vector memory is reached: compilers that know that it is not of LDS wait
-// for no more. Sources: the ISA guides' "S_WAITCNT" and "Data dependency resolution"; user guide, "Memory Model". Wait
-// states that code has to leave by itself are looked at beside that (hazards/hazard_table.h, hazards/matrix_hazards.h).
-// All of it follows from the order of a wave's instructions, so it is looked up by that (wait_paths.h). Left out:
-// expcnt.
+// Each wave has a scoreboard: a queue of outstanding operations per counter, which complete in order. Scalar memory
+// loads complete out of order, so only a wait for zero orders them. A flat access counts in two queues, and its result
+// is available when its place in the vector memory queue is reached: compilers that know that it does not access LDS
+// wait only for that. Sources: the ISA guides' "S_WAITCNT" and "Data dependency resolution"; user guide, "Memory
+// Model". Software hazards are also checked (hazards/hazard_table.h, hazards/matrix_hazards.h). All of this depends
+// only on the wave's instruction sequence, so results are cached per path (wait_paths.h). Not checked: expcnt.
 #pragma once
 
 #include <memory>

@@ -1,10 +1,9 @@
-// observe: what --check=wait makes of the paths of waves.
+// observe: caches the wait checker's results per path of a wave.
 //
-// What is to be said of an instruction depends on what its wave has executed before it: on the operations that are
-// still under way, and on the registers that it has written lately. That is a state, which has a number; a piece of
-// straight code leads from one state to another, always the same, and its findings are always the same, too. So each
-// piece is looked at once from each state in which a wave comes to it, instruction by instruction. From then on a table
-// tells: translated code asks it once a block.
+// The findings of an instruction depend on what the wave executed before: the outstanding operations and recently
+// written registers. That state gets a number, as in an automaton. A basic block leads from one state to another,
+// always with the same findings. Each block is therefore analysed once per entry state, instruction by instruction.
+// From then on translated code needs one table look-up per block.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +24,7 @@
 
 namespace Atoll::observe {
 
-/// What there is to say of straight code, in the order of its instructions.
+/// The findings in an instruction range, in order.
 struct PathEvents {
   template <typename Event>
   struct At {
@@ -38,7 +37,7 @@ struct PathEvents {
   hazards::CopySteps copies;
 };
 
-/// Numbers of registers, by file.
+/// Register numbers, by register file.
 struct RegisterFiles {
   unsigned vgprs = 0, agprs = 0, sgprs = 0;
 
@@ -58,25 +57,25 @@ class WaitPaths {
 
   struct Step {
     uint32_t next = 0;                   ///< the state after the code
-    const PathEvents* events = nullptr;  ///< null: nothing happens; good until code is unloaded that takes part in it
-    RegisterFiles named{};               ///< one more than the last register that the code names
+    const PathEvents* events = nullptr;  ///< null: no events; valid until code that takes part in it is unloaded
+    RegisterFiles named{};               ///< one more than the highest register that the code uses
   };
-  /// `state`: 0 at a wave's begin.
+  /// `state`: 0 at the beginning of a wave.
   Step step(uint32_t state, const machine::InstructionRange& code, const target::Processor& processor,
             unsigned wave_size);
 
-  /// An instruction, and one more than the last register that it names.
+  /// An instruction, and one more than the highest register that it uses.
   struct NamedRegisters {
     uint64_t pc = 0;
     RegisterFiles named{};
   };
-  /// The first instruction that names registers beyond those that are allocated; that at 0 if there is none.
+  /// Returns the first instruction that uses registers beyond the allocated ones; one at PC 0 if there is none.
   static NamedRegisters first_beyond(const RegisterFiles& allocated, const machine::InstructionRange& code,
                                      const target::Processor& processor, unsigned wave_size);
 
-  /// Whether any instruction that has been looked at copies between memory and LDS.
+  /// Returns whether any analysed instruction copies between memory and LDS.
   bool any_copies() const { return any_copies_.load(std::memory_order_relaxed); }
-  /// That code is about to go.
+  /// Drops code that is about to be unloaded.
   void forget(uint64_t begin, uint64_t end);
 
  private:
@@ -91,26 +90,26 @@ class WaitPaths {
     hazards::HazardRecognizer hazards;
     hazards::MatrixHazards matrices;
   };
-  /// What decides beside their place what instructions are.
+  /// What determines the instructions of a range besides their address.
   struct Variant {
     uint8_t banks = 0, wave_size = 0;
-    bool has_lds_direct = false;  ///< code that was looked at has lds_direct_load or lds_param_load
+    bool has_lds_direct = false;  ///< the analysed code has lds_direct_load or lds_param_load
     auto operator<=>(const Variant&) const = default;
   };
-  /// A piece of code from a state.
+  /// A code range and its entry state.
   struct Key {
     uint64_t begin = 0, end = 0;
     uint32_t state = 0;
     Variant variant;
     auto operator<=>(const Key&) const = default;
   };
-  /// What a thread has asked for lately.
+  /// A thread's most recent look-up.
   struct RecentStep {
     uint64_t epoch = 0;
     Key key;
     Step step;
   };
-  /// A state, as what makes it another one than others.
+  /// The contents of a state, which identify it.
   using Identity = std::vector<uint64_t>;
 
   static Identity identity_of(const State& state);
@@ -121,13 +120,13 @@ class WaitPaths {
 
   mutable std::shared_mutex mutex_;
   std::map<std::pair<uint64_t, Variant>, std::unique_ptr<const Facts>> facts_;  ///< by PC and variant
-  std::map<uint32_t, State> states_;                                            ///< but that of number 0: nothing
+  std::map<uint32_t, State> states_;                                            ///< except number 0, the initial state
   std::map<Identity, uint32_t> numbers_;
   uint32_t last_number_ = 0;
   std::map<Key, Step> steps_;
   std::map<Key, std::unique_ptr<const PathEvents>> events_;
   std::atomic<bool> any_copies_{false}, any_lds_direct_{false};
-  std::atomic<uint64_t> epoch_;  ///< another one whenever something is forgotten
+  std::atomic<uint64_t> epoch_;  ///< changes whenever something is dropped
 };
 
 }  // namespace Atoll::observe
