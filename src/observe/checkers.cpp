@@ -1,4 +1,4 @@
-// observe: see checkers.h.
+// observe: dispatches the machine's events to the checkers that subscribe to them, and writes reports.
 #include "observe/checkers.h"
 
 #include <unistd.h>
@@ -50,7 +50,7 @@ std::string_view kind_of(const machine::Fault& fault) {
   return "interrupted";
 }
 
-/// A fault as it stands in the file of findings.
+/// Converts a fault into a finding for the report file.
 Finding finding_of(const machine::FaultReport& report) {
   Finding finding{.checker = "fault", .kind = std::string(kind_of(report.fault))};
   const std::string text = report.to_string();
@@ -86,7 +86,7 @@ support::Result<std::unique_ptr<Checkers>> Checkers::create(Options options, Che
     suppressions = std::move(*read);
   }
   std::unique_ptr<Checkers> checkers(new Checkers(std::move(options), std::move(context), std::move(suppressions)));
-  // A report of no findings: the process may end without finish(), which replaces it.
+  // Writes a report without findings first, because the process may end without finish(), which replaces it.
   if (!checkers->options_.report_file.empty())
     if (const auto written = checkers->write(); !written) return std::unexpected(written.error());
   return checkers;
@@ -98,7 +98,7 @@ Checkers::Checkers(Options options, CheckerContext context, Suppressions suppres
       findings_(std::move(suppressions), checker_context_.report ? checker_context_.report : to_standard_error),
       progress_(!checker_context_.report && isatty(STDERR_FILENO) == 1 ? std::function(to_standard_error)
                                                                        : std::function<void(std::string_view)>()) {
-  // A kernel's fault may end the program before finish().
+  // Rewrites the report after each finding, because a kernel's fault may end the program before finish().
   findings_.added = [this](const Finding& finding) {
     if (checker_context_.found) checker_context_.found(finding);
     if (!options_.report_file.empty()) static_cast<void>(write());
@@ -156,7 +156,7 @@ support::Result<void> Checkers::write() {
 
 void Checkers::faulted(const machine::FaultReport& fault) {
   if (options_.report_file.empty()) return;
-  // What is wrong there may have been found before it faulted.
+  // Findings made before the fault may explain it.
   Finding finding = finding_of(fault);
   const auto is_there = [&](const Finding& found) {
     return found.pc == finding.pc || (!found.source.file.empty() && found.source.file == finding.source.file &&

@@ -1,10 +1,10 @@
 // compiler: looks at whether registers are defined, for one who follows that (machine/wave/undefined_registers.h).
 //
-// Before each stretch of a block (analysis/check_intervals.h) the code looks at whether what the stretch reads is defined.
-// If not, the wave leaves, and the interpreter goes on, which tells of each instruction, so that the observer follows
-// undefined bits through them. If so, all that the stretch writes counts as defined from then on. What it loads may not
-// be: the engine tells of such loads (access_filter.h) at the stretch's end, and the observer changes what is known of
-// their registers.
+// Before each stretch of a block (analysis/check_intervals.h) the code looks at whether what the stretch reads is
+// defined. If not, the wave leaves, and the interpreter goes on, which tells of each instruction, so that the observer
+// follows undefined bits through them. If so, all that the stretch writes counts as defined from then on. What it loads
+// may not be: the engine tells of such loads (access_filter.h) at the stretch's end, and the observer changes what is
+// known of their registers.
 #pragma once
 
 #include <cstdint>

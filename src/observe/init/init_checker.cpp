@@ -1,4 +1,4 @@
-// observe: see init_checker.h.
+// observe: propagates the shadow of each instruction and access, and reports uses of uninitialized values.
 #include "observe/init/init_checker.h"
 
 #include <algorithm>
@@ -44,26 +44,26 @@ using machine::Space;
 using semantics::MemoryAccess;
 
 constexpr const char* checker = "init";
-constexpr uint32_t max_bytes = 128;  ///< of an access
+constexpr uint32_t max_bytes = 128;  ///< largest access
 
-/// A memory instruction that a wave has come to, whose accesses are told after it.
+/// The memory instruction that a wave is executing; its access events follow.
 struct MemoryStep {
   const MemoryAccess* access = nullptr;
-  const isa::Operand* result = nullptr;  ///< registers that it fills
-  const isa::Operand* data[2]{};         ///< registers that it stores, one after the other
-  uint32_t done[64]{};                   ///< bytes of the lane's element or elements that have been told of
+  const isa::Operand* result = nullptr;  ///< registers that it loads into
+  const isa::Operand* data[2]{};         ///< registers that it stores, in order
+  uint32_t done[64]{};                   ///< bytes of the lane's elements covered by access events so far
 };
 
 struct WaveState {
   RegisterShadow registers;
   MemoryStep step;
-  std::vector<uint8_t> scratch;  ///< by private address, and for each by lane; what lies beyond is undefined
+  std::vector<uint8_t> scratch;  ///< by private address, then by lane; everything beyond is uninitialized
 };
 
 struct GroupState {
   std::vector<std::unique_ptr<WaveState>> waves;
   std::vector<uint8_t> lds;
-  /// How much of LDS is written, from its begin on. It is looked for when somebody asks.
+  /// Returns the length of the initialized prefix of LDS. Computed on demand.
   uint32_t written_lds() {
     while (written_ < lds.size() && lds[written_] == 0) ++written_;
     return written_;
@@ -79,18 +79,18 @@ struct GroupState {
   uint32_t written_ = 0;
 };
 
-/// What an instruction has found all written when it came last.
+/// Initialized memory that an instruction accessed the last time.
 struct WrittenNear {
   uint64_t epoch = 0, pc = 0, begin = 0, end = 0;
   uint32_t misses = 0;
 };
 
-/// Of waves that have ended, for those that this thread begins: what they are made of takes long to allocate.
+/// Recycled states of ended waves, for new waves of this thread, because allocating them is slow.
 std::vector<std::unique_ptr<WaveState>>& spare_wave_states() {
   return thread_slot<std::vector<std::unique_ptr<WaveState>>, 1>(0);
 }
 
-/// Whether a dword of what is stored means nothing, or bits within a byte, which no padding is.
+/// Returns whether a stored dword is uninitialized, or has partly uninitialized bytes (which padding never has).
 bool means_nothing(std::span<const uint8_t> undefined) {
   constexpr size_t dword = 4;
   for (size_t i = 0; i < undefined.size(); i += dword) {
@@ -205,7 +205,7 @@ class InitChecker final : public Checker, public machine::InstrumentationClient 
   static bool stores_what_is_defined(const machine::Wave& wave, const WaveState& state);
   void translated_access(const machine::Wave& wave, GroupState& group, WaveState& state, const AccessEvent& access);
   void write_defined(GroupState& group, WaveState& state, const AccessEvent& access);
-  /// Calls `visit(address, bytes)` for the memory of lanes after each other that lies after each other.
+  /// Calls `visit(address, bytes)` for runs of consecutive lanes that access adjacent memory.
   template <typename Visit>
   static void for_each_run(const AccessEvent& access, const Visit& visit);
 
@@ -226,14 +226,14 @@ class InitChecker final : public Checker, public machine::InstrumentationClient 
 
   Findings& findings_;
   ShadowMemory memory_;
-  RequestedCopies asked_;  ///< to the host
-  /// What a program allocates by the library it may fill by itself whenever no kernel runs.
+  RequestedCopies asked_;  ///< copies to the host
+  /// The program may write memory that it allocated through the library whenever no kernel runs.
   std::mutex of_library_mutex_;
   std::set<uint64_t> of_library_;
   std::atomic<bool> has_stored_undefined_{false};
   UndefinedStores stored_undefined_;
   ActiveWorkGroups<GroupState> groups_;
-  std::atomic<uint64_t> epoch_{next_epoch()};  ///< another one whenever memory that was written no longer is
+  std::atomic<uint64_t> epoch_{next_epoch()};  ///< changes whenever initialized memory becomes uninitialized
 };
 
 // --- Instructions -------------------------------------------------------------------------------------------------
@@ -261,7 +261,7 @@ void InitChecker::instruction(const machine::Wave& wave, uint64_t pc, const Inst
     case Encoding::mimg:
     case Encoding::vsample: {
       define_results(wave, instruction, registers);
-      // What is stored to images is not followed.
+      // Stores to images are not tracked.
       if (const isa::Operand* resource = isa::operand_of(instruction, Field::image_resource);
           resource != nullptr && isa::row_of(instruction).has(isa::flag::store) &&
           resource->kind == OperandKind::scalar) {
@@ -293,7 +293,7 @@ void InitChecker::instruction(const machine::Wave& wave, uint64_t pc, const Inst
   }
 }
 
-/// Of the wave's scalars and the lanes' vector registers that an address is made of.
+/// Checks the wave's scalars and the lanes' vector registers that form an address.
 void InitChecker::check_address(const machine::Wave& wave, WaveState& state, uint64_t pc,
                                 const Instruction& instruction) {
   RegisterShadow& registers = state.registers;
@@ -329,7 +329,7 @@ void InitChecker::check_address(const machine::Wave& wave, WaveState& state, uin
            registers.origin_of(operand), "write the index or the pointer before it is used");
     registers.define(operand);
   }
-  // Until GFX8 it says where LDS ends; of copies to LDS it is the place.
+  // Until GFX8, M0 is the LDS limit; for copies to LDS it is the address.
   if (isa::effects_of(instruction).reads[isa::scalar::m0] && registers.scalars_undefined(isa::scalar::m0, 1)) {
     report(wave, pc, 0, "address", "accesses LDS by m0, which nobody has written",
            registers.scalar_origin(isa::scalar::m0), "write m0 before it is used: -1 for all of LDS");
@@ -355,7 +355,7 @@ void InitChecker::begin_memory(const machine::Wave& wave, WaveState& state, uint
   }
   if (instruction.destinations != 0) {
     step.result = &instruction.operands[0];
-    // What is out of bounds gives 0.
+    // Out-of-bounds loads return 0.
     if (access.kind == Kind::load && access.keeps_half()) {
       state.registers.define_half(*step.result, wave.exec(), access.half == MemoryAccess::Half::high);
     } else if (access.kind == Kind::load || step.result != step.data[0]) {
@@ -424,7 +424,7 @@ void InitChecker::write_memory(GroupState& group, WaveState& state, const Access
   }
 }
 
-/// Puts what was loaded into the registers.
+/// Writes the shadow of a load's result to the registers.
 void InitChecker::load(const Instruction& instruction, WaveState& state, const AccessEvent& access, unsigned lane,
                        const uint8_t* undefined, uint32_t origin) {
   const MemoryStep& step = state.step;
@@ -432,8 +432,8 @@ void InitChecker::load(const Instruction& instruction, WaveState& state, const A
   const uint32_t offset = step.done[lane];
   const isa::Operand& result = *step.result;
   const bool any = std::any_of(undefined, undefined + access.bytes, [](uint8_t byte) { return byte != 0; });
-  if (!any) return;                    // the registers are defined already
-  if (step.access->components != 0) {  // converted
+  if (!any) return;                    // the registers are already marked as initialized
+  if (step.access->components != 0) {  // converted elements
     for (unsigned word = 0; word < result.words; ++word) {
       state.registers.set_word(result, word, lane, UINT32_MAX, origin);
     }
@@ -462,7 +462,7 @@ void InitChecker::load(const Instruction& instruction, WaveState& state, const A
   static_cast<void>(instruction);
 }
 
-/// What is undefined of what a lane stores. False: it is not known what that is.
+/// Computes the shadow of a lane's stored data. Returns false if the data is unknown.
 bool InitChecker::stored(const Instruction& instruction, const WaveState& state, const AccessEvent& access,
                          unsigned lane, uint8_t* undefined, uint32_t& origin) const {
   std::memset(undefined, 0, access.bytes);
@@ -495,7 +495,7 @@ void InitChecker::atomic_on_undefined(const machine::Wave& wave, WaveState& stat
          "set it to a value before, as by hipMemset or in another kernel");
 }
 
-/// Whether an access of memory or LDS finds all written, as far as that is quickly known.
+/// Returns whether an access to memory or LDS covers only initialized bytes, according to cached ranges.
 bool InitChecker::finds_all_written(GroupState& group, const AccessEvent& access) const {
   const auto [begin, end, follows, repeats] = access.pattern;
   if (access.space == Space::lds) return end <= group.written_lds();
@@ -504,7 +504,7 @@ bool InitChecker::finds_all_written(GroupState& group, const AccessEvent& access
   const uint64_t epoch = epoch_.load(std::memory_order_acquire);
   if (near.epoch != epoch || near.pc != access.pc) near = {.epoch = epoch, .pc = access.pc};
   if (begin >= near.begin && end <= near.end) return true;
-  // Where it fails again and again, it only takes time.
+  // Stops trying after repeated misses.
   constexpr uint32_t max_misses = 8, some = 64;
   if (near.misses > max_misses) {
     ++near.misses;
@@ -520,7 +520,7 @@ bool InitChecker::finds_all_written(GroupState& group, const AccessEvent& access
   return true;
 }
 
-/// What a memory instruction stores, in the lanes that EXEC has.
+/// Returns whether a memory instruction stores only initialized values in the active lanes.
 bool InitChecker::stores_what_is_defined(const machine::Wave& wave, const WaveState& state) {
   for (const isa::Operand* data : state.step.data) {
     if (data == nullptr) continue;
@@ -537,7 +537,7 @@ void InitChecker::access(const machine::Wave& wave, const AccessEvent& access) {
   const auto [group, state] = find(wave);
   if (state == nullptr) return;
   if (access.is_translated) return translated_access(wave, *group, *state, access);
-  // Of tensors, and of loads that transpose, it is not followed what goes where.
+  // Tensor copies and transposing loads are not tracked element by element.
   if (state->step.access == nullptr || access.bytes > max_bytes) {
     if (access.writes) write_defined(*group, *state, access);
     return;
@@ -559,7 +559,7 @@ void InitChecker::access(const machine::Wave& wave, const AccessEvent& access) {
     const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
     uint32_t origin = 0;
     if (access.is_atomic) {
-      // What is in memory, and what comes to it.
+      // The shadow of the memory, and of the data stored to it.
       if (stored(access.instruction, *state, access, lane, undefined, origin) && origin != 0) {
         report(wave, access.pc, lane, "atomic", "does an atomic with a value that nobody has written", origin,
                "write the value before it is used");
@@ -569,7 +569,7 @@ void InitChecker::access(const machine::Wave& wave, const AccessEvent& access) {
       if (origin != 0) atomic_on_undefined(wave, *state, access, lane, undefined, origin);
       std::memset(undefined, 0, access.bytes);
       write_memory(*group, *state, access, lane, undefined);
-    } else if (!is_plain) {  // between memory and LDS, blocks of registers
+    } else if (!is_plain) {  // copies between memory and LDS, blocks of registers
       std::memset(undefined, 0, access.bytes);
       if (access.writes) write_memory(*group, *state, access, lane, undefined);
     } else if (access.writes) {
@@ -615,7 +615,7 @@ machine::AccessFilter InitChecker::access_filter(const machine::Wave& wave) {
   return {.lds_bytes = group->written_lds(), .epoch = epoch_, .undefined = &state->registers.shared()};
 }
 
-/// What is written is read and written again without a change.
+/// Accesses to initialized memory are ordinary: writing initialized values to it changes nothing.
 bool InitChecker::passes_filter(const machine::Wave& wave, const AccessEvent& access, machine::OrdinaryMemory& around) {
   const auto [group, state] = find(wave);
   if (state == nullptr) {
@@ -658,7 +658,7 @@ void InitChecker::write_defined(GroupState& group, WaveState& state, const Acces
   }
 }
 
-/// Its address is defined, and what it stores.
+/// The address is initialized, and so is the stored data.
 void InitChecker::translated_access(const machine::Wave& wave, GroupState& group, WaveState& state,
                                     const AccessEvent& access) {
   if (access.bytes > max_bytes) {
@@ -689,8 +689,8 @@ void InitChecker::translated_access(const machine::Wave& wave, GroupState& group
 
 // --- Copies -------------------------------------------------------------------------------------------------------
 
-/// Whether a runtime's function makes memory accessible to the host, copying all of it. The program may map it to write
-/// only.
+/// Returns whether a runtime function maps memory for the host by copying all of it. The program may map it only to
+/// write.
 bool maps_memory(std::string_view function) {
   constexpr std::string_view maps[] = {"clEnqueueSVMMap", "clEnqueueMapBuffer", "clEnqueueMapImage"};
   return std::ranges::find(maps, function) != std::end(maps);
@@ -704,7 +704,8 @@ void InitChecker::copied(const machine::CopyEvent& copy) {
     epoch_ = next_epoch();
     return;
   }
-  // To the host. What was written of it may be all that the program looks at, but for what kernels have stored.
+  // A copy to the host. Uninitialized parts are reported only if kernels stored them, since the program may use only
+  // the initialized part.
   const ShadowMemory::Count count = memory_.count(copy.source, copy.bytes);
   if (!count.is_tracked || count.undefined == 0) return;
   const auto stored = stored_undefined_.longest(copy.source, copy.source + copy.bytes, [&](uint64_t address) {

@@ -18,23 +18,23 @@ bool is_hidden(const KernelArgument& argument) {
   return argument.kind >= ArgumentKind::hidden_global_offset_x && argument.kind <= ArgumentKind::hidden_queue_ptr;
 }
 
-/// The arguments of a kernel as an access of so many bytes sees them.
+/// The arguments of a kernel for accesses of a given size.
 class Arguments {
  public:
   Arguments(const object::KernelMetadata& kernel, uint32_t bytes) : kernel_(kernel), bytes_(bytes) {}
 
-  /// The argument that holds all that is read at an offset; null: none does.
+  /// Returns the argument that contains the whole access at an offset, or null.
   const KernelArgument* at(uint64_t offset) const {
     const auto found = std::ranges::find_if(kernel_.arguments, [&](const KernelArgument& argument) {
       return offset >= argument.offset && offset + bytes_ <= uint64_t{argument.offset} + argument.size;
     });
     return found == kernel_.arguments.end() ? nullptr : &*found;
   }
-  /// A structure or an array of at least two elements.
+  /// True for structures and arrays of at least two elements.
   bool is_indexed(const KernelArgument& argument) const {
     return argument.kind == ArgumentKind::by_value && argument.size > bytes_;
   }
-  /// The last structure that begins at or before an offset.
+  /// Returns the last structure that begins at or before an offset.
   const KernelArgument* indexed_before(uint64_t offset) const {
     const KernelArgument* last = nullptr;
     for (const KernelArgument& argument : kernel_.arguments) {
@@ -43,7 +43,7 @@ class Arguments {
     }
     return last;
   }
-  /// Where explicit arguments end, and where hidden ones begin (user guide, "Kernarg Segment").
+  /// The end of the explicit arguments and begin of the hidden ones (user guide, "Kernarg Segment").
   uint64_t end_of_explicit() const {
     uint64_t end = 0;
     for (const KernelArgument& argument : kernel_.arguments) {
@@ -52,7 +52,7 @@ class Arguments {
     return end;
   }
   uint64_t begin_of_hidden() const { return support::align_up(end_of_explicit(), uint64_t{8}); }
-  /// Whether only an index can lead there.
+  /// True if only an out-of-bounds index can reach the offset.
   bool is_out_of_place(uint64_t offset) const {
     const KernelArgument* const argument = at(offset);
     if (argument == nullptr) return true;
@@ -71,16 +71,16 @@ void for_each_lane(const machine::AccessEvent& access, const Visit& visit) {
   }
 }
 
-/// A scalar load from a base in the middle of the explicit arguments, or with an offset in a register.
+/// True for a scalar load whose base is inside the explicit arguments, or whose offset is in a register.
 bool is_computed(const Arguments& arguments, uint64_t kernarg, const machine::AccessEvent& access) {
   const isa::Instruction& instruction = access.instruction;
   const isa::Operand* const base = isa::operand_of(instruction, isa::Field::sbase);
   if (base == nullptr || base->kind != isa::OperandKind::scalar || base->words != 2) return false;
-  // From GFX10 on, null stands for an offset register that is not used.
+  // From GFX10 on, an unused offset register is encoded as null.
   const isa::Operand* const offset_register = isa::operand_of(instruction, isa::Field::soffset);
   if (instruction.offset_register && (offset_register == nullptr || offset_register->reg != isa::scalar::null))
     return true;
-  // Translated code may keep the base elsewhere than in the wave's registers.
+  // Translated code may hold the base elsewhere than in the wave's registers.
   const uint64_t address = access.addresses[std::countr_zero(access.lanes)];
   const uint64_t offset = address - static_cast<uint64_t>(int64_t{instruction.offset}) - kernarg;
   return offset != 0 && offset < arguments.begin_of_hidden();
@@ -97,10 +97,10 @@ std::optional<LeftArgument> left_argument(const object::KernelMetadata& kernel, 
     const uint64_t offset = offset_of(first);
     if (!is_computed(arguments, kernarg, access) || !arguments.is_out_of_place(offset)) return std::nullopt;
     const KernelArgument* const left = arguments.indexed_before(offset);
-    if (left == nullptr) return std::nullopt;  // there is nothing that an index could have left
+    if (left == nullptr) return std::nullopt;  // no structure precedes the access
     return LeftArgument{.lane = first, .count = 1, .argument = left};
   }
-  // The structure that most lanes read, and whether a lane is where only an index leads.
+  // The structure that most lanes read, and whether a lane reads an offset that only an index reaches.
   bool is_uniform = true, is_out_of_place = false;
   const KernelArgument* max_read = nullptr;
   uint64_t max_lanes = 0, least = UINT64_MAX;

@@ -1,4 +1,4 @@
-// observe: see memory_checker.h.
+// observe: checks accesses and copies against allocations, code, arguments, LDS and scratch; reports leaks.
 #include "observe/memory/memory_checker.h"
 
 #include <algorithm>
@@ -42,15 +42,15 @@ using machine::Space;
 
 constexpr const char* checker = "memory";
 
-/// An access past an allocation is told as one of that if it is so near; further away nobody knows what was meant.
+/// Accesses up to this many bytes past an allocation are attributed to it; farther ones to none.
 constexpr uint64_t reach = uint64_t{1} << 20;
-/// Kernel arguments begin at multiples of 16, and compilers load whole dwords of them (user guide, "Kernarg Segment").
+/// Kernel arguments are aligned to 16 bytes, and compilers load them by whole dwords (user guide, "Kernarg Segment").
 constexpr uint64_t kernarg_alignment = 16;
-/// So far past a kernel's arguments others' may be.
+/// Accesses up to this many bytes past the kernarg segment are attributed to it.
 constexpr uint64_t kernarg_reach = 4096;
-/// So far past the end of loaded code an access is still one of its variables.
+/// Accesses up to this many bytes past loaded code are attributed to its last variable.
 constexpr uint64_t code_reach = 4096;
-/// So far below LDS and scratch flat addresses are still of arrays there.
+/// Flat addresses up to this many bytes below the LDS and scratch apertures are attributed to them.
 constexpr uint64_t aperture_reach = uint64_t{1} << 20;
 
 template <typename Visit>
@@ -60,7 +60,7 @@ void for_each_lane(uint64_t lanes, const Visit& visit) {
 
 std::string bytes_in_words(uint64_t bytes) { return fmt::format("{} byte{}", bytes, bytes == 1 ? "" : "s"); }
 
-/// Where an access lies in relation to a range: "4 bytes after the end of", "at offset 8 in".
+/// Describes an access relative to a range: "4 bytes after the end of", "at offset 8 in".
 std::string relation(uint64_t address, uint64_t bytes, uint64_t begin, uint64_t size) {
   const uint64_t end = begin + size;
   if (address >= end) {
@@ -80,7 +80,7 @@ std::string relation(uint64_t address, uint64_t bytes, uint64_t begin, uint64_t 
   return fmt::format("at offset {} in", address - begin);
 }
 
-/// What the first lane that goes wrong does, and how many others do.
+/// The first offending lane's access, and the number of other offending lanes.
 struct Culprit {
   unsigned lane = 0;
   uint64_t address = 0, count = 0;
@@ -93,10 +93,10 @@ struct Variables {
     std::string name;
   };
   std::vector<Variable> list;  ///< by address
-  bool complete = false;       ///< those are known that only the code itself can name, too
+  bool complete = false;       ///< includes variables with local symbols
   bool has_float_atomics = false;
 
-  /// The last that begins at or before an address.
+  /// Returns the last variable that begins at or before an address.
   const Variable* at(uint64_t address) const {
     const auto above = std::ranges::upper_bound(list, address, {}, &Variable::begin);
     return above == list.begin() ? nullptr : &*std::prev(above);
@@ -106,7 +106,7 @@ struct Variables {
 /// As the launch requests it, without what is added to fill up rows.
 uint32_t scratch_size(const machine::Wave& wave) { return wave.work_group->dispatch->launch.requested_scratch_bytes; }
 
-/// What an access to LDS must be aligned to: until GFX8; later ones split such accesses.
+/// Returns the required alignment of an LDS access. Only GPUs until GFX8 have one; later ones split such accesses.
 uint64_t lds_alignment(const machine::Wave& wave, const AccessEvent& access) {
   if (wave.work_group->dispatch->gpu->processor().generation >= target::Generation::gfx9) return 1;
   return access.bytes == 12 ? 16 : access.bytes;
@@ -117,7 +117,7 @@ bool is_float_atomic(const isa::Instruction& instruction) {
          semantics::is_floating_point(semantics::image_operation(instruction.opcode).atomic);
 }
 
-/// Whether the GPU drops floating-point atomics where memory is fine-grained (fine_grained_atomics.h in engine).
+/// True if the GPU ignores floating-point atomics on fine-grained memory (fine_grained_atomics.h in engine).
 bool drops_float_atomics(const machine::Wave& wave) {
   const target::Processor& processor = wave.work_group->dispatch->gpu->processor();
   return memory_model::generation_of(processor).drops_fine_grained_float_atomics;
@@ -139,13 +139,13 @@ bool has_float_atomics(const machine::LoadedCode& code, const target::Processor&
   return false;
 }
 
-/// Whether the host has submitted a dispatch after these packets.
+/// Returns whether the host submitted a dispatch after these packets.
 bool is_after(const machine::Dispatch& dispatch, const SubmittedPackets& packets) {
   const auto queue = packets.find(dispatch.submission.queue_address);
   return queue == packets.end() || dispatch.submission.dispatch_id >= queue->second;
 }
 
-/// How much of an access is to the dispatch's own kernarg segment.
+/// How an access overlaps the dispatch's own kernarg segment.
 enum class InArguments : uint8_t { none, behind, begin, all };
 InArguments in_arguments(const machine::Wave& wave, const AccessEvent& access) {
   const machine::Dispatch& dispatch = *wave.work_group->dispatch;
@@ -156,7 +156,7 @@ InArguments in_arguments(const machine::Wave& wave, const AccessEvent& access) {
   return access.pattern.end - access.pattern.begin <= size - least ? InArguments::all : InArguments::begin;
 }
 
-/// How an access to the kernarg segment leaves the argument that it indexes, as far as metadata describe these.
+/// Returns how an access to the kernarg segment leaves its argument, if metadata describes the arguments.
 std::optional<LeftArgument> left_argument_of(const machine::Wave& wave, const AccessEvent& access) {
   const machine::Dispatch& dispatch = *wave.work_group->dispatch;
   const auto code = dispatch.kernel->code.lock();
@@ -165,7 +165,7 @@ std::optional<LeftArgument> left_argument_of(const machine::Wave& wave, const Ac
   return left_argument(*symbol->metadata, dispatch.launch.arguments.address, access);
 }
 
-/// Where in the code an address is; null: in none of its segments.
+/// Returns the code segment that contains an address, or null.
 const object::Segment* segment_at(const machine::LoadedCode& code, uint64_t address) {
   const auto& segments = code.code_object().segments;
   const uint64_t offset = address - code.base();
@@ -252,7 +252,8 @@ class MemoryChecker final : public Checker, public machine::InstrumentationClien
   void allocated_in_stream(uint64_t address, uint64_t bytes, std::string_view function) override {
     const HostStack stack = HostStack::here();
     if (allocations_.reuse(address, bytes, function, stack)) return;
-    // From HIP 7 on, a pool maps memory as a whole and divides it. What it leaves behind an allocation is padding.
+    // From HIP 7 on, a memory pool maps memory as a whole and suballocates it. The gap after a suballocation is
+    // padding.
     constexpr uint64_t pool_alignment = 256;
     Block block;
     block.begin = address;
@@ -309,7 +310,7 @@ class MemoryChecker final : public Checker, public machine::InstrumentationClien
   bool check_argument_bounds(const machine::Wave& wave, const AccessEvent& access);
   bool check_below_apertures(const machine::Wave& wave, const AccessEvent& access, unsigned lane);
   void check_code(const machine::Wave& wave, const AccessEvent& access, unsigned lane, const machine::LoadedCode& code);
-  /// Null where nothing is known of it.
+  /// Returns null if the layout is unknown.
   std::shared_ptr<const LdsLayout> lds_layout_of(const machine::Wave& wave) const {
     if (!has_lds_layouts_.load(std::memory_order_acquire)) return nullptr;
     const std::lock_guard lock(lds_mutex_);
@@ -322,7 +323,7 @@ class MemoryChecker final : public Checker, public machine::InstrumentationClien
   void check_copy(const machine::CopyEvent& copy, uint64_t address, bool writes);
   bool may_use(const machine::Wave& wave, uint64_t address, uint64_t bytes, bool is_scalar) const;
 
-  /// A finding of the memory of `block`.
+  /// Reports an access to the memory of `block`.
   void report_block(const machine::Wave& wave, const AccessEvent& access, const Culprit& culprit, std::string kind,
                     const Block& block, std::string advice);
   void report(const machine::Wave& wave, const AccessEvent& access, const Culprit& culprit, std::string kind,
@@ -334,19 +335,19 @@ class MemoryChecker final : public Checker, public machine::InstrumentationClien
   const Variables& variables_of(const machine::LoadedCode& code, const machine::Wave& wave);
 
   mutable std::mutex lds_mutex_;
-  std::map<uint64_t, std::shared_ptr<const LdsLayout>> lds_layouts_;  ///< by the address of the arguments
+  std::map<uint64_t, std::shared_ptr<const LdsLayout>> lds_layouts_;  ///< by kernarg address
   std::atomic<bool> has_lds_layouts_{false};
 
   Findings& findings_;
   const CheckerContext& checker_context_;
   const bool checks_, reports_leaks_;
-  /// By what called a language runtime, the stack of the last allocation: the one that was asked for. A runtime's first
-  /// call also allocates for itself before that.
+  /// The stack of the last allocation, by the caller of the language runtime. The last one is the requested allocation;
+  /// a runtime's first call may allocate for itself before that.
   std::map<uint64_t, uint64_t> last_of_caller_;
   std::mutex last_mutex_;
   Allocations allocations_;
-  std::atomic<uint64_t> dispatches_epoch_{next_epoch()};  ///< another one whenever a dispatch has ended
-  std::mutex mutex_;                                      ///< of what follows
+  std::atomic<uint64_t> dispatches_epoch_{next_epoch()};  ///< changes whenever a dispatch ends
+  std::mutex mutex_;                                      ///< protects the following members
   std::map<const machine::LoadedCode*, Variables> variables_;
   SubmittedPackets submitted_;
 };
@@ -386,7 +387,7 @@ void MemoryChecker::report_block(const machine::Wave& wave, const AccessEvent& a
          fmt::format("{:#x}, {} at {:#x}", culprit.address, where, block.begin), stacks_of(block), std::move(advice));
 }
 
-// --- What is ordinary ------------------------------------------------------------------------------------------------
+// --- Ordinary accesses -----------------------------------------------------------------------------------------------
 
 bool MemoryChecker::passes_filter(const machine::Wave& wave, const AccessEvent& access,
                                   machine::OrdinaryMemory& around) {
@@ -413,7 +414,7 @@ bool MemoryChecker::passes_filter(const machine::Wave& wave, const AccessEvent& 
   return false;
 }
 
-/// The others are looked at when they are told.
+/// Other accesses are checked when they are reported.
 bool MemoryChecker::passes_memory_filter(const machine::Wave& wave, const AccessEvent& access,
                                          machine::OrdinaryMemory& around) {
   if (access.drops_bits) return false;
@@ -424,7 +425,7 @@ bool MemoryChecker::passes_memory_filter(const machine::Wave& wave, const Access
   const uint64_t least = access.pattern.begin, end = access.pattern.end;
   const bool has_grain = depends_on_grain(wave, access);
   if (has_grain && dropped_atomics(access).count != 0) return false;
-  // Other accesses to memory whose grain matters must not let those pass that depend on it.
+  // The filter must not pass accesses that depend on coarse or fine grain because of an access that does not.
   const auto grain_matters = [&] {
     if (!drops_float_atomics(wave) || !machine::MemoryGrain::of_process().is_fine(least)) return false;
     return variables_of(*wave.work_group->dispatch->launch.code, wave).has_float_atomics;
@@ -434,7 +435,7 @@ bool MemoryChecker::passes_memory_filter(const machine::Wave& wave, const Access
     if (!has_grain && !grain_matters()) around = {.begin = begin, .end = begin + size};
     return true;
   };
-  // Whether lanes leave an argument depends on what they access together.
+  // Whether lanes leave an argument depends on all lanes' accesses together.
   const InArguments in = in_arguments(wave, access);
   if (in == InArguments::begin || in == InArguments::behind) return false;
   if (in == InArguments::all) return !left_argument_of(wave, access);
@@ -502,7 +503,7 @@ void MemoryChecker::check_grain(const machine::Wave& wave, const AccessEvent& ac
          "(safeAtomicAdd(), -mno-unsafe-fp-atomics)");
 }
 
-/// Memory that kernels may use besides what was allocated.
+/// Returns whether kernels may access memory that is not an allocation.
 bool MemoryChecker::may_use(const machine::Wave& wave, uint64_t address, uint64_t bytes, bool is_scalar) const {
   const machine::Dispatch& dispatch = *wave.work_group->dispatch;
   const auto within = [&](uint64_t begin, uint64_t size) {
@@ -517,11 +518,11 @@ bool MemoryChecker::may_use(const machine::Wave& wave, uint64_t address, uint64_
   if (checker_context_.known) {
     if (const auto range = checker_context_.known(address)) return within(range->first, range->second - range->first);
   }
-  // The machine's own: rings of queues, arguments, buffers of printf. Not registers, LDS and scratch.
+  // Memory of the machine: queue rings, arguments, printf buffers. Excludes registers, LDS and scratch.
   if (const auto own = dispatch.gpu->memory().find(address)) {
     return own->purpose != machine::scratch_memory && within(own->address, own->size);
   }
-  // With it the whole process's memory is the GPU's. What GPUs get has addresses of its own.
+  // The GPU accesses the whole process's memory. GPU allocations have separate addresses.
   const machine::AddressBounds bounds = machine::AddressRange::of_process().bounds();
   return dispatch.gpu->model().target.xnack == target::Setting::on &&
          (bounds.are_everything() || !bounds.hold(address));
@@ -538,7 +539,7 @@ void MemoryChecker::check_lane(const machine::Wave& wave, const AccessEvent& acc
         return report_block(wave, access, culprit, "use-after-free", *block,
                             "free the memory in the stream after the last kernel that uses it");
       }
-      if (block->holds(address, bytes)) return;  // memory of kernel arguments, or freed for later dispatches
+      if (block->holds(address, bytes)) return;  // kernel arguments, or memory freed for later dispatches
       return report_block(wave, access, culprit, "out-of-bounds", *block,
                           "check the index against the number of elements, or allocate more");
     }
@@ -552,7 +553,7 @@ void MemoryChecker::check_lane(const machine::Wave& wave, const AccessEvent& acc
   }
   if (const auto code = wave.work_group->dispatch->gpu->code_at(address)) return check_code(wave, access, lane, *code);
   if (may_use(wave, address, bytes, access.is_scalar)) return;
-  // What lies behind a variable may lie behind the code, too.
+  // An address behind a variable may also be behind the code.
   if (const auto code = wave.work_group->dispatch->gpu->code_at(address - code_reach)) {
     return check_code(wave, access, lane, *code);
   }
@@ -576,7 +577,7 @@ void MemoryChecker::check_lane(const machine::Wave& wave, const AccessEvent& acc
           : "is it a pointer to the host's stack, heap or variables? Copy the data to the GPU, or register the memory");
 }
 
-/// A flat address of LDS or scratch less an offset that is too large is in neither. True: that is what it was.
+/// A flat LDS or scratch address with a too large negative offset falls below both apertures. Returns true if so.
 bool MemoryChecker::check_below_apertures(const machine::Wave& wave, const AccessEvent& access, unsigned lane) {
   struct Aperture {
     const char *kind, *name;
@@ -598,7 +599,7 @@ bool MemoryChecker::check_below_apertures(const machine::Wave& wave, const Acces
   return true;
 }
 
-/// What lies behind the dispatch's own arguments. True: that is what it was.
+/// Returns true if the access is past the dispatch's own arguments.
 bool MemoryChecker::check_arguments(const machine::Wave& wave, const AccessEvent& access, unsigned lane) {
   const machine::Dispatch& dispatch = *wave.work_group->dispatch;
   const uint64_t begin = dispatch.launch.arguments.address, address = access.addresses[lane];
@@ -606,7 +607,7 @@ bool MemoryChecker::check_arguments(const machine::Wave& wave, const AccessEvent
   if (size == 0 || address - begin >= size + kernarg_reach) return false;
   if (address - begin + access.bytes <= support::align_up(size, kernarg_alignment)) return true;
   const auto block = allocations_.find(address);
-  // A language runtime keeps arguments of all dispatches in memory of its own.
+  // A language runtime keeps the arguments of all dispatches in one allocation.
   if (block && block->kind != machine::MemoryEvent::Kind::kernarg &&
       (!block->holds(begin, 1) || describe(block->allocated).by_program)) {
     return false;
@@ -620,7 +621,7 @@ bool MemoryChecker::check_arguments(const machine::Wave& wave, const AccessEvent
   return true;
 }
 
-/// False: the access stays in the argument that it indexes.
+/// Returns false if the access stays within its argument.
 bool MemoryChecker::check_argument_bounds(const machine::Wave& wave, const AccessEvent& access) {
   const auto left = left_argument_of(wave, access);
   if (!left) return false;
@@ -641,7 +642,7 @@ bool MemoryChecker::check_argument_bounds(const machine::Wave& wave, const Acces
   return true;
 }
 
-/// Of the symbol tables, the dynamic one and the one that only stripping takes away.
+/// Reads both symbol tables: the dynamic one, and the one that stripping removes.
 const Variables& MemoryChecker::variables_of(const machine::LoadedCode& code, const machine::Wave& wave) {
   const std::lock_guard lock(mutex_);
   const auto [position, is_new] = variables_.try_emplace(&code);
@@ -687,7 +688,7 @@ void MemoryChecker::check_code(const machine::Wave& wave, const AccessEvent& acc
                   "constants are for the host to change, between kernels");
   }
   if (is_inside && access.bytes <= variable->size - (address - variable->begin)) return;
-  // Literals and tables of the compiler's have no names.
+  // Compiler-generated literals and tables have no symbols.
   if (code.contains(address) && (segment == nullptr || !segment->writable)) return;
   if (variable == nullptr || variable->size == 0) return;
   if (!is_inside && !variables.complete) return;
@@ -701,13 +702,13 @@ void MemoryChecker::check_code(const machine::Wave& wave, const AccessEvent& acc
 
 // --- LDS and scratch -------------------------------------------------------------------------------------------------
 
-/// Accesses that lie in a gap between parts of LDS, or reach into one. What is beyond LDS is check_lds()'s.
+/// Reports accesses that overlap a gap between parts of LDS. check_lds() handles those beyond LDS.
 void MemoryChecker::check_lds_parts(const machine::Wave& wave, const AccessEvent& access, const LdsLayout& layout) {
   const Culprit outside = culprits(access, [&](uint64_t offset) {
     return offset + access.bytes > layout.back().end || is_in_one_of(layout, offset, access.bytes);
   });
   if (outside.count == 0) return;
-  // The part that it begins in or comes after.
+  // The part that the access begins in or follows.
   const auto after = std::ranges::upper_bound(layout, outside.address, {}, &LdsPart::begin);
   const LdsPart& before = after == layout.begin() ? *after : *std::prev(after);
   const uint64_t size = before.end - before.begin;
@@ -758,7 +759,7 @@ void MemoryChecker::check_scratch(const machine::Wave& wave, const AccessEvent& 
     return;
   const Culprit outside = culprits(access, [&](uint64_t offset) { return offset + access.bytes <= size; });
   if (outside.count == 0 || findings_.known(checker, "scratch-out-of-bounds", access.pc, outside.count)) return;
-  // Addresses have 32 bits: those of the upper half are below 0.
+  // Addresses have 32 bits; the upper half is negative.
   constexpr uint64_t zero = uint64_t{1} << 32;
   const uint64_t address = zero + static_cast<uint64_t>(int64_t{static_cast<int32_t>(outside.address)});
   const std::string where =
@@ -769,12 +770,13 @@ void MemoryChecker::check_scratch(const machine::Wave& wave, const AccessEvent& 
          "check the index into a local array, and how deep functions call each other");
 }
 
-// --- What the host does ----------------------------------------------------------------------------------------------
+// --- Host operations -------------------------------------------------------------------------------------------------
 
 void MemoryChecker::check_copy(const machine::CopyEvent& copy, uint64_t address, bool writes) {
   if (allocations_.is_live(address, address + copy.bytes)) return;
   const auto block = allocations_.find(address);
-  if (!block || (!block->is_free && block->holds(address, copy.bytes))) return;  // the program's own, or freed later
+  // memory of the program, or freed later
+  if (!block || (!block->is_free && block->holds(address, copy.bytes))) return;
   if (block->is_free && block->is_of_program()) return;
   const char* const kind = block->is_free ? "use-after-free" : "copy-out-of-bounds";
   const HostStack stack = HostStack::here();
@@ -799,7 +801,7 @@ void MemoryChecker::check_bad_free(const Block& block, uint64_t address, std::st
                                    const HostStack& stack) {
   if (block.is_free || block.freed_after) {
     bad_free("double-free", "frees memory that is free already", block, address, function, stack);
-  } else if (address != block.begin) {  // otherwise an earlier error is the reason
+  } else if (address != block.begin) {  // otherwise caused by an earlier error
     bad_free(
         "bad-free",
         fmt::format("frees a pointer {} after the begin of", bytes_in_words(address - block.begin)) + " an allocation",
@@ -821,8 +823,8 @@ void MemoryChecker::bad_free(std::string kind, std::string what, const Block& bl
   findings_.add(stack.hash(), std::move(finding));
 }
 
-/// What the program itself asked for and never freed, those of the same calls together. A language runtime keeps memory
-/// of its own until the end.
+/// Reports the program's allocations that were never freed, grouped by call stack. A language runtime keeps memory of
+/// its own until the end.
 void MemoryChecker::finish() {
   if (!reports_leaks_) return;
   struct Leak {

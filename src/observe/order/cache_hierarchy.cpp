@@ -1,4 +1,4 @@
-// observe: see cache_hierarchy.h.
+// observe: the cache hierarchy of each generation and the invalidation of its levels.
 #include "observe/order/cache_hierarchy.h"
 
 #include <algorithm>
@@ -70,7 +70,7 @@ Invalidates invalidates(const CacheHierarchy& hierarchy, const isa::Instruction&
   Invalidates result = Invalidates::nothing;
   for (const Invalidation& each : hierarchy.invalidations) {
     if (each.opcode != instruction.opcode || scope_of(instruction) < each.scope) continue;
-    // That the one level is invalidated by a narrower scope, too, is this GPU's: the model has the agent's for all.
+    // On this GPU a narrower scope also invalidates the level; the memory model uses agent scope for all.
     const bool is_wide = each.scope == 0 || scope_of(instruction) >= agent_scope;
     if ((each.levels & outermost) != 0 && is_wide) return Invalidates::for_agent;
     if ((each.levels & inner) != 0) result = Invalidates::for_group;
@@ -101,7 +101,7 @@ unsigned CacheTimes::cu_of(uint32_t wave) const { return wave % static_cast<uint
 bool CacheTimes::passes(const CacheLevel& level, const isa::Instruction& load) const {
   if ((level.glc && load.glc) || (level.dlc && load.dlc)) return true;
   if (level.scope == 0) return false;
-  // With split work-groups the work-group's scope is wider than a CU.
+  // With split work-groups, work-group scope is wider than a CU.
   const bool is_inner = &level == hierarchy_->levels.data();
   const uint8_t scope = placement_.split_work_groups && is_inner ? std::min(level.scope, workgroup_scope) : level.scope;
   return scope_of(load) >= scope;
@@ -116,7 +116,7 @@ CacheTimes::Since CacheTimes::since(uint32_t wave, const isa::Instruction& load,
   return {now, now};
 }
 
-/// What a cache holds from now on is what the one behind it holds.
+/// An invalidated cache becomes as recent as the next level.
 void CacheTimes::invalidate_levels(uint32_t wave, uint8_t levels, uint64_t now) {
   for (size_t level = outer_.size(); level-- > 1;) {
     if ((levels >> level & 1) != 0) outer_[level] = level + 1 < outer_.size() ? outer_[level + 1] : now;
@@ -140,7 +140,7 @@ void CacheTimes::invalidate_all(uint32_t wave, uint64_t now) { invalidate_levels
 
 CacheTimes::Since CacheTimes::scalar_since(uint32_t wave, const isa::Instruction& load, uint64_t now) const {
   const Cu& cache = scalar_[scalar_of(wave)];
-  // What has a vector load pass the CU's cache has a scalar one pass this.
+  // A cache policy that bypasses the CU's vector cache also bypasses the scalar cache.
   if (!passes(hierarchy_->levels[0], load)) return {cache.since, cache.refreshed};
   for (size_t level = 1; level < outer_.size(); ++level) {
     if (!passes(hierarchy_->levels[level], load)) return {outer_[level], now};

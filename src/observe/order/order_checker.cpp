@@ -1,4 +1,4 @@
-// observe: see order_checker.h.
+// observe: chooses the values that loads return, delays stores, and reports ordinary loads that return stale values.
 #include "observe/order/order_checker.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ using memory_model::Scope;
 
 constexpr const char* checker = "order";
 
-/// Good mixing of a number's bits (SplitMix64's).
+/// Mixes the bits of a number (SplitMix64).
 uint64_t mixed(uint64_t x) {
   x += 0x9E37'79B9'7F4A'7C15;
   x = (x ^ x >> 30) * 0xBF58'476D'1CE4'E5B9;
@@ -48,27 +48,27 @@ uint64_t mixed(uint64_t x) {
   return x ^ x >> 31;
 }
 
-/// A copy between memory and LDS of GFX12.5's, which has a counter of its own.
+/// True for GFX12.5's copies between memory and LDS, which have a counter of their own.
 bool is_async_copy(const Instruction& instruction) {
   const isa::InstructionRow& row = isa::row(instruction.opcode);
   return instruction.generation >= target::Generation::gfx12_5 &&
          (row.has(isa::flag::to_lds) || row.has(isa::flag::from_lds));
 }
 
-/// An ordinary load, by its cache policy: an atomic one may well find an old value.
+/// True for ordinary loads by their cache policy. Atomic loads may legitimately return old values.
 bool is_plain(const Instruction& instruction) { return !instruction.glc && !instruction.scc && instruction.scope == 0; }
 
-/// A value for a register.
+/// A replacement value for a register.
 struct Patch {
   uint8_t lane = 0, word = 0;
-  uint32_t value = 0, mask = 0;  ///< the mask has the bits that are written
+  uint32_t value = 0, mask = 0;  ///< `mask`: bits that are replaced
 };
 
 /// A load that its wave has not waited for.
 struct Load {
   uint64_t time = 0, pc = 0;
   bool is_late = false, passes_filter = false;
-  bool is_scalar = false;  ///< then its dwords stand for lanes
+  bool is_scalar = false;  ///< if so, dwords take the place of lanes
   LoadShape shape{};
   uint64_t lanes = 0, random = 0;
   CacheTimes::Since since{};
@@ -76,7 +76,7 @@ struct Load {
   std::vector<Patch> patches{};
 };
 
-/// Whether the places that two loads go over, from their first to their last, have any in common.
+/// Returns whether the address ranges of two loads overlap.
 bool overlap(const Load& one, const Load& other) {
   const auto range = [](const Load& load) {
     std::pair<uint64_t, uint64_t> all{never, 0};
@@ -92,17 +92,17 @@ bool overlap(const Load& one, const Load& other) {
 }
 
 struct WaveState {
-  uint64_t operation = 0;                          ///< the time of its last operation on vector memory
-  std::array<std::vector<uint64_t>, 2> in_flight;  ///< times, by counter: of loads, of stores
+  uint64_t operation = 0;                          ///< time of its last vector memory operation
+  std::array<std::vector<uint64_t>, 2> in_flight;  ///< times of outstanding loads and stores
   std::vector<Load> loads;
-  std::vector<std::pair<unsigned, uint32_t>> scalars;   ///< what scalar loads bring, by register
-  uint64_t loaded = 0, stored = 0, scalars_loaded = 0;  ///< how many, for the choice
-  /// Stores that memory may get later than others, with their addresses and times.
+  std::vector<std::pair<unsigned, uint32_t>> scalars;   ///< results of scalar loads, by register
+  uint64_t loaded = 0, stored = 0, scalars_loaded = 0;  ///< counts, for the random choice
+  /// Addresses and times of stores that may be delayed.
   std::vector<std::pair<uint64_t, uint64_t>> late_stores;
   bool passes_global_sync = false;
-  bool has_invalidated_inner = false;  ///< and done nothing else on vector memory since
+  bool has_invalidated_inner = false;  ///< and executed no vector memory operation since
 
-  /// Registers that a later load fills, too, without a wait between.
+  /// Drops loads into registers that a later load fills without an intervening wait.
   void give_up(const AccessEvent& access) {
     const Instruction& instruction = access.instruction;
     if (loads.empty() || instruction.destinations == 0) return;
@@ -121,23 +121,23 @@ struct WaveState {
 struct RunningGroup {
   StoringGroup* stores = nullptr;
   CacheTimes caches;
-  uint64_t choice = 0;  ///< what of a seed's choices is the work-group's
+  uint64_t choice = 0;  ///< the work-group's part of the seed
   bool counts_stores_apart = false;
   std::vector<WaveState> waves;
-  std::vector<std::array<uint64_t, 2>> last_store;  ///< when one was issued, as StoringGroup::completions
-  /// Of dwords that its waves have read: the last store that they have seen there, by Stored::order; and by scalar
-  /// loads, as their cache knows nothing of the others.
+  std::vector<std::array<uint64_t, 2>> last_store;  ///< issue times, indexed as StoringGroup::completions
+  /// The latest store that its waves have seen, by dword (Stored::order). Scalar loads have a separate map, because
+  /// their cache is separate.
   std::unordered_map<uint64_t, uint64_t> seen, seen_by_scalars;
 
   uint32_t queue_of(uint32_t wave) const { return caches.waits_for_all() ? caches.cu_of(wave) : wave; }
 };
 
-/// A store that an ordinary load should have seen, as it looks.
+/// A store that an ordinary load apparently should have seen.
 struct Missed {
   Stored store;
   uint64_t address = 0;
   unsigned lane = 0;
-  bool is_complete = false;  ///< when the load was issued
+  bool is_complete = false;  ///< at the load's issue
   uint32_t got = 0, has = 0;
 };
 
@@ -190,15 +190,15 @@ class OrderChecker final : public Checker, public machine::InstrumentationClient
   const uint64_t seed_;
   ActiveWorkGroups<RunningGroup> running_;
 
-  std::mutex mutex_;  ///< of what follows, and of what work-groups keep of their stores
+  std::mutex mutex_;  ///< protects the following members and the store data of work-groups
   uint64_t now_ = 1, dispatch_count_ = 0;
   StoredHistory history_;
-  std::map<const machine::Dispatch*, StoringDispatch*> dispatches_;  ///< those that run
+  std::map<const machine::Dispatch*, StoringDispatch*> dispatches_;  ///< running dispatches
   std::vector<std::unique_ptr<StoringDispatch>> kept_dispatches_;
   std::vector<std::unique_ptr<StoringGroup>> kept_groups_;
 };
 
-// --- What runs ----------------------------------------------------------------------------------------------------
+// --- Dispatches and waves ------------------------------------------------------------------------------------------
 
 void OrderChecker::dispatch_begins(const machine::Dispatch& dispatch) {
   const std::lock_guard lock(mutex_);
@@ -251,7 +251,7 @@ void OrderChecker::work_group_begins(const machine::WorkGroup& group) {
 
 // --- Instructions -------------------------------------------------------------------------------------------------
 
-/// The time of the last operation that a wait for at most so many waits for; 0: none.
+/// Returns the time of the last operation completed by a wait for at most `at_most` outstanding ones; 0: none.
 uint64_t waited_for(const std::vector<uint64_t>& in_flight, uint32_t at_most) {
   return at_most >= in_flight.size() ? 0 : in_flight[in_flight.size() - at_most - 1];
 }
@@ -283,7 +283,7 @@ void OrderChecker::override_loaded_values(Wave& wave, const Instruction& next) {
   state->loads.erase(state->loads.begin(), state->loads.begin() + static_cast<std::ptrdiff_t>(settled));
 }
 
-/// Stores that are waited for have come by now: some of them after others that were executed later.
+/// Commits stores that have been waited for, some of them ordered after later stores.
 void OrderChecker::finish_late_stores(const RunningGroup& group, WaveState& state, const hazards::CounterWaits& waits) {
   const Counter counter = group.counts_stores_apart ? Counter::store : Counter::load;
   const uint64_t until = waited_for(state.in_flight[group.counts_stores_apart ? 1 : 0], waits.of(counter));
@@ -293,7 +293,7 @@ void OrderChecker::finish_late_stores(const RunningGroup& group, WaveState& stat
     std::optional<uint32_t> value;
     {
       const std::lock_guard lock(mutex_);
-      // Who has read what came later knows better.
+      // A delay would be observable if a wave has read a later store.
       const auto has_seen_later = [&](const std::unordered_map<uint64_t, uint64_t>& all) {
         const auto seen = all.find(address);
         return seen != all.end() && seen->second > time;
@@ -301,7 +301,7 @@ void OrderChecker::finish_late_stores(const RunningGroup& group, WaveState& stat
       if (has_seen_later(group.seen) || has_seen_later(group.seen_by_scalars)) continue;
       value = history_.delay(address, time, has, ++now_, group.caches.in_order());
     }
-    if (value) *reinterpret_cast<volatile uint32_t*>(address) = *value;  // inside guarded(): it may be gone
+    if (value) *reinterpret_cast<volatile uint32_t*>(address) = *value;  // inside guarded(): the memory may be unmapped
   }
   std::erase_if(state.late_stores, [&](const auto& each) { return each.second <= until; });
 }
@@ -312,7 +312,7 @@ void OrderChecker::wait(const Wave& wave, RunningGroup& group, WaveState& state,
     std::vector<uint64_t>& in_flight = state.in_flight[counter];
     const uint64_t until = waited_for(in_flight, waits.of(counters[counter]));
     const uint32_t queue = group.queue_of(wave.index);
-    // Where a CU's accesses are in order, a wave that waits for all is taken to wait for its CU's.
+    // If a CU's accesses are in order, a wait for zero also covers the CU's other operations.
     const bool is_for_all = group.caches.waits_for_all() && waits.of(counters[counter]) == 0;
     const uint64_t done = is_for_all ? now_ : until;
     if (done == 0) continue;
@@ -343,7 +343,7 @@ void OrderChecker::instruction(const Wave& wave, uint64_t, const Instruction& in
   }
   if (waits) {
     wait(wave, *group, *state, *waits);
-    // Device libraries invalidate no caches after a barrier of the whole GPU, to which one wave of a work-group goes.
+    // Device libraries invalidate no caches after a grid barrier, which one wave per work-group takes part in.
     if (std::exchange(state->passes_global_sync, false)) {
       ++now_;
       for (uint32_t cu = 0; cu < group->caches.cu_count(); ++cu) {
@@ -357,7 +357,7 @@ void OrderChecker::instruction(const Wave& wave, uint64_t, const Instruction& in
   ++now_;
   if (isa::row(instruction.opcode).has(isa::flag::cache_control)) {
     group->caches.invalidate(wave.index, instruction, now_);
-    // Until LLVM 15 at least, compilers invalidate the inner cache first: at once after it the outer one does for both.
+    // Compilers until at least LLVM 15 invalidate the inner cache first; the following outer invalidation covers both.
     if (instruction.opcode == Opcode::buffer_gl0_inv) {
       state->has_invalidated_inner = true;
     } else if (instruction.opcode == Opcode::buffer_gl1_inv && state->has_invalidated_inner) {
@@ -378,7 +378,7 @@ void OrderChecker::instruction(const Wave& wave, uint64_t, const Instruction& in
   state->operation = now_;
   state->has_invalidated_inner = false;
   if (is_async_copy(instruction)) return;
-  // Intersections with rays have a counter of their own from GFX12 on.
+  // Ray intersections have a counter of their own from GFX12 on.
   if (instruction.encoding == Encoding::mimg && instruction.generation >= target::Generation::gfx12 &&
       !isa::effects_of(instruction).loads.any()) {
     return;
@@ -411,7 +411,7 @@ void OrderChecker::access(const Wave& wave, const AccessEvent& access) {
     load.addresses[lane] = address;
   }
   if (load.lanes == 0) return;
-  // Loads of the same place are in order: what an earlier one gets is chosen before that of this one.
+  // Loads of the same location are ordered: earlier loads choose their values first.
   for (Load& earlier : state->loads) {
     if (earlier.is_late && overlap(earlier, load)) {
       choose(wave, *group, earlier);
@@ -440,7 +440,7 @@ void OrderChecker::scalar_load(const Wave& wave, RunningGroup& group, WaveState&
     return each.first >= result.reg && each.first < unsigned{result.reg} + result.words;
   });
   if (result.reg == isa::scalar::null) return;
-  // The policies that a scalar load may have: as of vector loads.
+  // Cache policies of scalar loads, as of vector loads.
   const bool passes_caches = instruction.glc || instruction.scope != 0;
   Load load{.pc = access.pc, .passes_filter = !passes_caches, .is_scalar = true};
   load.shape = {.kind = OperandKind::scalar,
@@ -518,7 +518,7 @@ uint32_t bits_of(uint8_t bytes) {
   return bits;
 }
 
-/// Chooses what a load gets, now.
+/// Chooses the value that a load returns.
 void OrderChecker::choose(const Wave& wave, RunningGroup& group, Load& load) {
   if (!any_history(load)) return;
   std::array<std::array<uint32_t, 4>, 64> has{};
@@ -536,14 +536,14 @@ void OrderChecker::choose(const Wave& wave, RunningGroup& group, Load& load) {
     for (uint64_t lanes = readable; lanes != 0; lanes &= lanes - 1) {
       const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
       const uint64_t address = load.addresses[lane];
-      const unsigned first = address & 3;  // not 0 of elements in one dword alone
+      const unsigned first = address & 3;  // not 0 only for elements within one dword
       const uint32_t mask = load.shape.bytes < 4 ? ((1u << load.shape.bytes * 8) - 1) << first * 8 : ~0u;
       std::array<uint32_t, 4> gets = has[lane];
       for (unsigned dword = 0; dword < load.shape.dwords(); ++dword) {
         const uint64_t at = (address & ~uint64_t{3}) + dword * 4;
         gets[dword] = value_of(group, wave.index, load, at, lane, has[lane][dword], mask, missed);
       }
-      // A late load may bring what the instruction itself did not.
+      // A delayed load may return another value than the instruction itself loaded.
       if (!load.is_late && gets == has[lane]) continue;
       std::array<uint8_t, sizeof gets + 4> element{};
       std::memcpy(element.data(), gets.data(), sizeof gets);
@@ -557,14 +557,14 @@ void OrderChecker::choose(const Wave& wave, RunningGroup& group, Load& load) {
   if (missed) report(wave, load, *missed);
 }
 
-/// What a load gets of a dword that has the value `has`; `looked_at`: the bits that it takes of it.
+/// Returns the value of a dword for a load. `has` is the current value; `looked_at` are the bits that the load uses.
 uint32_t OrderChecker::value_of(RunningGroup& group, uint32_t wave, const Load& load, uint64_t address, unsigned lane,
                                 uint32_t has, uint32_t looked_at, std::optional<Missed>& missed) {
   DwordHistory* history = history_.find(address);
   if (history == nullptr) return has;
   const size_t count = history->size();
   const unsigned cu = group.caches.cu_of(wave);
-  // When it is certain that this wave sees the store, compared with its caches; 0: at once.
+  // The time from which this wave is guaranteed to see the store, to compare with its caches; 0: immediately.
   const auto seen_at = [&](const Stored& store) -> std::pair<uint64_t, uint64_t> {
     if (store.group != group.stores) return {store.in_memory(), load.since.others};
     if (load.is_scalar) return {store.in_l2(), load.since.group};
@@ -574,8 +574,8 @@ uint32_t OrderChecker::value_of(RunningGroup& group, uint32_t wave, const Load& 
     }
     return {store.in_l2(), load.since.group};
   };
-  // It sees those before `first` for certain, and none from `end` on: the wave's own later ones, and, of a cache that
-  // keeps accesses in order, the CU's.
+  // Stores before `first` are guaranteed to be visible. Stores from `end` on are invisible: the wave's own later ones
+  // and, for an in-order cache, the CU's.
   size_t end = 0;
   for (; end < count; ++end) {
     const Stored& store = (*history)[end];
@@ -604,7 +604,7 @@ uint32_t OrderChecker::value_of(RunningGroup& group, uint32_t wave, const Load& 
         break;
       case 6:
       case 7:
-        choice = first + mixed(load.random ^ address / 64) % (end - first + 1);  // elements stay whole
+        choice = first + mixed(load.random ^ address / 64) % (end - first + 1);  // elements are not torn
         break;
       default:
         break;
@@ -646,7 +646,7 @@ uint32_t OrderChecker::value_of(RunningGroup& group, uint32_t wave, const Load& 
 
 // --- Reports ------------------------------------------------------------------------------------------------------
 
-/// The instructions of a list that cache operations are given as, and the waits for vector memory.
+/// Returns the instructions of a list of cache operations, with the waits for vector memory.
 std::string with_waits(const memory_model::Generation& generation, std::string_view operations) {
   std::string text(operations);
   const auto add = [&](Counter counter) {
@@ -702,7 +702,7 @@ void OrderChecker::report(const Wave& wave, const Load& load, const Missed& miss
   if (missed.is_complete) {
     std::string invalidate(rule != nullptr ? rule->invalidate : std::string_view());
     if (load.is_scalar) {
-      // The vector caches matter to scalar loads where they are behind the one of a CU.
+      // Vector caches affect scalar loads if they are behind the CU's.
       const bool is_behind = !same_group && own->hierarchy->levels.size() > 1;
       invalidate = (is_behind ? invalidate + "; " : std::string()) + "s_dcache_inv";
     }

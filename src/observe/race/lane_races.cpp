@@ -1,4 +1,4 @@
-// observe: see lane_races.h.
+// observe: compares the values that lanes of one store write to the same bytes.
 #include "observe/race/lane_races.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace Atoll::observe {
 
 void check_lanes(Findings& findings, const machine::Wave& wave, const machine::AccessEvent& access) {
-  if (std::popcount(access.lanes & ~access.pattern.follows) == 1) return;  // one behind the other
+  if (std::popcount(access.lanes & ~access.pattern.follows) == 1) return;  // at consecutive addresses
   std::array<unsigned, 64> order{};
   size_t count = 0;
   bool ascends = true;

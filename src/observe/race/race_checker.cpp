@@ -1,4 +1,4 @@
-// observe: see race_checker.h.
+// observe: checks each access against shadow cells, maintains the clocks of waves, and reports races.
 #include "observe/race/race_checker.h"
 
 #include <algorithm>
@@ -58,7 +58,7 @@ constexpr const char* checker = race_checker;
 constexpr const char* advice_for_copies =
     "let the one wait for the other: the same stream, an event, or hipStreamSynchronize() between them";
 
-/// An instruction that accessed something, in the kernel that was the first to execute it.
+/// An accessing instruction, with the first kernel that executed it.
 struct Site {
   uint64_t pc = 0;
   std::shared_ptr<const machine::Kernel> kernel;
@@ -69,20 +69,20 @@ struct Site {
   bool spins = false;  ///< spin_loops.h
 };
 
-/// Where waves of the whole GPU wait for each other, as if it were a place in memory: no address looks like that.
+/// Returns the pseudo-address that represents a whole-GPU barrier as a synchronisation variable.
 uint64_t global_sync_place(const machine::Wave& wave, const isa::Instruction& instruction) {
   const uint64_t gpu = reinterpret_cast<uintptr_t>(wave.work_group->dispatch->gpu) >> 4 & 0xFFFF'FFFF;
   const uint64_t resource = ((wave.scalar[isa::scalar::m0] >> 16) + static_cast<uint32_t>(instruction.offset)) & 63;
   return uint64_t{1} << 63 | gpu << 16 | resource << 3;
 }
 
-/// A load that may be an atomic's, by its cache policy: from the work-group's scope on.
+/// True for loads that may be atomic by their cache policy, from work-group scope on.
 bool may_be_atomic_load(const isa::Instruction& instruction) {
   return instruction.glc || instruction.scc || instruction.scope != 0;
 }
 
-/// Returns the lanes from `first` on that change bytes of [begin, end), to which their elements lead without gaps. A
-/// store of the value that memory holds already changes nothing.
+/// Returns the lanes from `first` on that change bytes in [begin, end), which their elements cover without gaps. A
+/// store of the value already in memory changes nothing.
 uint64_t changing_lanes(const machine::Wave& wave, const AccessEvent& access, unsigned first, uint64_t begin,
                         uint64_t end) {
   uint64_t changing = 0;
@@ -137,7 +137,7 @@ class RaceChecker final : public Checker {
  private:
   static constexpr uint32_t every_dispatch = 0;
 
-  /// A wave's clock and its work-group's clocks; nulls where it is not checked.
+  /// Clocks of a wave and its work-group; null if the wave is not checked.
   struct Clocks {
     GroupClocks* group = nullptr;
     WaveClock* wave = nullptr;
@@ -198,7 +198,7 @@ class RaceChecker final : public Checker {
   }
 
   struct Spare {
-    uint64_t checker = 0;  ///< its number
+    uint64_t checker = 0;  ///< number of the checker
     std::unique_ptr<GroupClocks> clocks;
   };
   std::unique_ptr<GroupClocks> spare_clocks();
@@ -214,22 +214,24 @@ class RaceChecker final : public Checker {
   std::mutex dispatches_mutex_;
   struct Running {
     uint32_t number = 0;
-    bool is_in_order = false, shares_caches = false;  ///< as GroupClocks have them
+    bool is_in_order = false, shares_caches = false;  ///< as in GroupClocks
     const CacheHierarchy* caches = nullptr;
   };
   std::map<const machine::Dispatch*, Running> dispatches_;
-  std::map<uint32_t, VectorClock> learnt_;  ///< by dispatch: of waves of others, by its waves that ended
+  /// by dispatch: clocks of other dispatches' waves, acquired by its ended waves
+  std::map<uint32_t, VectorClock> learnt_;
 
   RequestedCopies asked_;
 
-  /// Doubts of dispatches that run, by the later instruction and the earlier one.
+  /// Deferred reports of running dispatches, by the later and the earlier instruction.
   struct DeferredReport {
     Finding finding;
     uint32_t dispatch = 0, load_site = 0;
   };
   std::mutex doubts_mutex_;
   std::map<std::tuple<uint32_t, uint64_t, uint32_t>, DeferredReport> doubts_;  ///< by dispatch, PC and site
-  std::set<uint32_t> retried_;                                                 ///< sites of loads that atomics follow
+  /// PCs of loads that are followed by an atomic on the same location
+  std::set<uint32_t> retried_;
 
   std::mutex clusters_mutex_;
   std::map<const machine::ClusterBarrier*, GroupClocks::Arrived> at_cluster_barriers_;
@@ -241,9 +243,9 @@ class RaceChecker final : public Checker {
   std::deque<Site> sites_{1};
 };
 
-// --- What runs ----------------------------------------------------------------------------------------------------
+// --- Dispatches and waves ------------------------------------------------------------------------------------------
 
-/// Under the lock of the dispatches, so that no other begins to access what is cleared here.
+/// Called with the dispatches' lock held, so that no other dispatch accesses the cells cleared here.
 void RaceChecker::begins(RunOrder::Begun begun) {
   if (!begun.is_fresh) return;
   history_.clear();
@@ -313,7 +315,7 @@ void RaceChecker::work_group_begins(const machine::WorkGroup& group) {
       task = {.dispatch = clocks->dispatch, .wave = i};
       std::ranges::copy(group.id, task.work_group);
       clocks->waves[i].task = clocks->first_task + i;
-      // What comes before its dispatch, those come after, too, who synchronise with it: it has done something already.
+      // Ticks first: waves that synchronise with this one are also ordered after what precedes its dispatch.
       if (order_.any_unordered()) clocks->waves[i].pass_time();
     }
   }
@@ -330,7 +332,7 @@ void RaceChecker::work_group_ends(const machine::WorkGroup& group) {
   if (spare.clocks != nullptr) spare.clocks->reuse();
 }
 
-/// Those of a work-group that has ended on this thread, or new ones.
+/// Returns recycled per-work-group clocks from this thread's cache, or allocates new ones.
 std::unique_ptr<GroupClocks> RaceChecker::spare_clocks() {
   Spare& spare = thread_slot<Spare, 1>(0);
   if (spare.clocks == nullptr || spare.checker != number_) return std::make_unique<GroupClocks>();
@@ -342,8 +344,8 @@ void RaceChecker::wave_ends(const machine::Wave& wave) {
   if (clock == nullptr) return;
   group->ended.learn(*clock, clock->time);
   if (!order_.any_unordered()) return;
-  // What it has learnt of waves of other dispatches, those know who come after its own: caches are invalidated between
-  // dispatches.
+  // Runs ordered after this dispatch inherit what its waves acquired from other dispatches: caches are invalidated
+  // between dispatches.
   invalidate(*clock);
   VectorClock others;
   for (const Moment& moment : clock->known->moments()) {
@@ -354,9 +356,9 @@ void RaceChecker::wave_ends(const machine::Wave& wave) {
   learnt_[group->dispatch].learn(others);
 }
 
-// --- Order --------------------------------------------------------------------------------------------------------
+// --- Happens-before -------------------------------------------------------------------------------------------------
 
-/// What the wave does not know of by itself.
+/// Checks orderings that are not in the wave's own clock.
 bool RaceChecker::ordered_by_others(const GroupClocks& group, const WaveClock& wave, Moment when) const {
   const uint32_t dispatch = tasks_[when.task].dispatch;
   if (dispatch == group.dispatch) return false;
@@ -367,7 +369,7 @@ bool RaceChecker::ordered_by_others(const GroupClocks& group, const WaveClock& w
          comes_before_one_of(dispatch, wave.known->moments());
 }
 
-/// Whether a run comes before the dispatch of one of those waves: what they know, those know who know of them.
+/// Returns whether a run is ordered before the dispatch of one of those waves; their clocks are inherited.
 bool RaceChecker::comes_before_one_of(uint32_t run, std::span<const Moment> waves) const {
   uint32_t last = 0;
   return std::ranges::any_of(waves, [&](const Moment& moment) {
@@ -386,7 +388,7 @@ bool RaceChecker::ordered_before_copy(uint32_t copy, Moment when) const {
   return before.of(when.task) >= when.time || comes_before_one_of(dispatch, before.moments());
 }
 
-/// The dispatches that have changed a signal's value themselves, by atomics or stores.
+/// Adds the dispatches that changed a signal's value themselves, by atomics or stores.
 void RaceChecker::add_writers(uint64_t signal, std::vector<uint32_t>& runs) {
   const uint64_t value = signal + offsetof(machine::aql::Signal, value), page = AccessHistory::page_of(value);
   const auto add = [&](uint32_t task) {
@@ -416,7 +418,7 @@ void RaceChecker::barrier_packet(const machine::BarrierPacketEvent& packet) {
   order_.barrier_packet(packet, writers);
 }
 
-/// The barrier of a cluster, in all phases together: those who pass know what all know that have arrived.
+/// A cluster barrier, with all phases joined: waves that pass it acquire the clocks of all waves that arrived.
 void RaceChecker::meet_in_cluster(const machine::ClusterBarrier& barrier, BarrierEvent::Kind kind, WaveClock& clock) {
   const std::lock_guard lock(clusters_mutex_);
   GroupClocks::Arrived& arrived = at_cluster_barriers_[&barrier];
@@ -448,7 +450,7 @@ void RaceChecker::barrier(const machine::Wave& wave, const BarrierEvent& event) 
       clock->learn(arrived.clock);
       clock->pending.add(arrived.pending);
     } else {
-      // All that wait for this phase know the same then.
+      // All waves that wait for this phase get the same clock.
       GroupClocks::Complete& complete = group->complete[wave.barrier_phase];
       if (!complete.known) {
         GroupClocks::Arrived all = std::move(group->arrived[wave.barrier_phase]);
@@ -466,7 +468,7 @@ void RaceChecker::barrier(const machine::Wave& wave, const BarrierEvent& event) 
   }
 }
 
-/// The wave's accesses that are marked from now on are others than those that a store now, or an atomic, releases.
+/// Ticks the clock if needed, so that later accesses are distinguished from those that a store or atomic releases.
 void RaceChecker::instruction(const machine::Wave& wave, uint64_t, const isa::Instruction& instruction) {
   if (const auto waits = hazards::counter_waits(instruction)) {
     WaveClock* clock = clocks_of(wave).wave;
@@ -493,7 +495,7 @@ void RaceChecker::instruction(const machine::Wave& wave, uint64_t, const isa::In
   }
 }
 
-/// The clocks of what a wave has read and does not know of yet.
+/// Calls `visit` with the clocks that a wave has read but not yet acquired.
 template <typename Visit>
 void RaceChecker::for_each_pending(const Pending& pending, const Visit& visit) {
   visit(pending.clock);
@@ -505,13 +507,13 @@ void RaceChecker::for_each_pending(const Pending& pending, const Visit& visit) {
   }
 }
 
-/// That a wave knows all of that from now on.
+/// Joins a clock into the wave's.
 void RaceChecker::know(WaveClock& clock, VectorClock all) {
   clock.know(std::make_shared<const VectorClock>(std::move(all)));
   memories_.remember(clock);
 }
 
-/// What it has read that others released is known from now on.
+/// Acquires the pending clocks.
 void RaceChecker::invalidate(WaveClock& clock) {
   if (clock.pending.empty()) return;
   VectorClock all = *clock.known;
@@ -520,7 +522,7 @@ void RaceChecker::invalidate(WaveClock& clock) {
   know(clock, std::move(all));
 }
 
-/// The same of what waves of its work-group released.
+/// Acquires the pending clocks of its own work-group.
 void RaceChecker::invalidate_near(const GroupClocks& group, WaveClock& clock) {
   if (clock.pending.empty()) return;
   VectorClock all = *clock.known;
@@ -529,9 +531,8 @@ void RaceChecker::invalidate_near(const GroupClocks& group, WaveClock& clock) {
   know(clock, std::move(all));
 }
 
-/// A wave that has to wait at a barrier of the whole GPU comes to it again and again. What it waits for it knows at
-/// once when it is through, as the wait behind it or the next barrier tell: device libraries invalidate no caches after
-/// it.
+/// A wave that waits at a grid barrier polls it repeatedly. It acquires as soon as it passes, which the next wait or
+/// barrier shows: device libraries invalidate no caches afterwards.
 void RaceChecker::global_sync(const machine::Wave& wave, WaveClock& clock, const isa::Instruction& instruction) {
   const uint64_t address = global_sync_place(wave, instruction);
   clock.global_sync = address;
@@ -554,7 +555,7 @@ void RaceChecker::passes_global_sync(WaveClock& clock) {
   know(clock, std::move(all));
 }
 
-/// What a wave of the work-group has released; what is read is among what is pending, too.
+/// Acquires a release by a wave of the same work-group; the location is also pending.
 void RaceChecker::acquire_near(const GroupClocks& group, WaveClock& clock, const VectorClock& released) {
   if (!group.shares_caches) return;
   if (!clock.known->lacks(released, group.first_task, group.end_task(), clock.task)) return;
@@ -563,7 +564,7 @@ void RaceChecker::acquire_near(const GroupClocks& group, WaveClock& clock, const
   know(clock, std::move(all));
 }
 
-/// The same of what was released to waves that see each other's accesses in order.
+/// Acquires a release from waves that see each other's accesses in order.
 void RaceChecker::acquire_in_order(const GroupClocks& group, WaveClock& clock, const VectorClock& released) {
   for (const Moment& moment : released.moments()) {
     if (moment.task != clock.task && clock.known->of(moment.task) < moment.time) clock.learns_incomplete(moment);
@@ -571,8 +572,8 @@ void RaceChecker::acquire_in_order(const GroupClocks& group, WaveClock& clock, c
   acquire_near(group, clock, released);
 }
 
-/// What who reads an ordinary store of that moment knows, if it turns out to be an atomic one. `in_order`: all that its
-/// wave had done before it, and not only what was complete.
+/// Returns the clock that an ordinary store releases if it turns out to be atomic. `in_order`: includes all that its
+/// wave did before, complete or not.
 VectorClock RaceChecker::released_by(Moment when, bool in_order) {
   VectorClock clock;
   if (const Knowledge known = memories_.at(when)) clock = *known;
@@ -609,7 +610,7 @@ const GroupClocks::RecentSite& RaceChecker::site_of(const machine::Wave& wave, c
   return recent;
 }
 
-/// An access on its way through the cells that it covers, piece by piece.
+/// The progress of an access through its shadow cells, piece by piece.
 struct RaceChecker::Pass {
   Pass(const machine::Wave& wave_, const AccessEvent& access_, GroupClocks& group_, WaveClock& clock_,
        const GroupClocks::RecentSite& site)
@@ -633,29 +634,29 @@ struct RaceChecker::Pass {
   const AccessEvent& access;
   GroupClocks& group;
   WaveClock& clock;
-  Mark mark;  ///< of the piece's first byte
+  Mark mark;  ///< access record of the piece's first byte
   const bool spins;
-  const AccessHistory::Part* part = nullptr;  ///< of the memory; null: LDS
-  uint64_t begin = 0, at = 0, end = 0;        ///< the piece, and how far it has come
+  const AccessHistory::Part* part = nullptr;  ///< shard of the memory; null: LDS
+  uint64_t begin = 0, at = 0, end = 0;        ///< bounds of the piece, and the current position
   Conflict conflict;
-  Conflict incomplete;  ///< no conflict on this GPU: WaveClock::incomplete
+  Conflict incomplete;  ///< a conflict that is not a race on this GPU: WaveClock::incomplete
   Doubt doubt;
-  /// An atomic that returns what it has read. One that does not cannot tell what comes before it.
+  /// An atomic with a result acquires. One without cannot observe what precedes it.
   const bool returns = access.is_atomic && access.reads && access.instruction.destinations != 0;
-  /// A load that acquires.
+  /// True for a load that acquires.
   const bool acquires =
       is_load() && (spins || (access.space == Space::global && may_be_atomic_load(access.instruction)));
-  /// Neither an atomic nor what may be one.
+  /// True if the access is certainly not atomic.
   const bool is_plain = !access.is_atomic && !acquires && !(access.writes && access.instruction.scope != 0);
 };
 
-/// What waits for an ordinary store, or may, learns what that has released: the store is taken for an atomic one.
+/// A load that waits for an ordinary store acquires what it released: the store counts as atomic.
 void RaceChecker::acquire_cell(Pass& pass, Cell& cell) {
   const Moment when = cell.write.when;
   const bool is_near = when.task >= pass.group.first_task && when.task < pass.group.end_task();
   const bool in_lds = pass.access.space == Space::lds;
   const VectorClock released = released_by(when, in_lds || (is_near && pass.group.is_in_order));
-  if (in_lds) {  // there are no caches
+  if (in_lds) {  // LDS is not cached
     pass.clock.learn(released);
     memories_.remember(pass.clock);
   } else {
@@ -669,8 +670,8 @@ void RaceChecker::acquire_cell(Pass& pass, Cell& cell) {
   cell.is_atomic = true;
 }
 
-/// A wave of the work-group that has done an atomic on the place, and of which this one does not know: the cell has
-/// only the last of them, which may be its own.
+/// Returns a wave of the work-group that accessed the location by an atomic and is not in this wave's clock. The cell
+/// has only the last one, which may be this wave.
 std::optional<Moment> unknown_atomic(const RaceChecker::Pass& pass, uint64_t address) {
   const auto unknown_of = [&](const VectorClock& released) -> std::optional<Moment> {
     for (const Moment& moment : released.moments()) {
@@ -682,7 +683,7 @@ std::optional<Moment> unknown_atomic(const RaceChecker::Pass& pass, uint64_t add
   if (pass.part == nullptr) {
     const std::span<const uint32_t> times = pass.group.lds_releases.times(address);
     const LdsLimits& limits = pass.group.limits_of(pass.clock);
-    // A wave that knows of a release knows what the releasing wave knew of the work-group.
+    // Knowing a release implies the releasing wave's clock for the work-group.
     bool all_known = times.size() <= limits.size();
     for (uint32_t wave = 0; all_known && wave < times.size(); ++wave) {
       all_known = PackedMark::of({pass.group.first_task + wave, times[wave]}, 0) <= limits[wave];
@@ -693,7 +694,7 @@ std::optional<Moment> unknown_atomic(const RaceChecker::Pass& pass, uint64_t add
   return at == pass.part->atomics.end() || at->second.empty() ? std::nullopt : unknown_of(at->second.clock());
 }
 
-/// `dwords`: how many have the cell; 0: it is that of one byte.
+/// `dwords`: number of dwords that share the cell; 0: the cell of one byte.
 void RaceChecker::access_cell(Pass& pass, uint64_t address, uint32_t dwords, Cell& cell, const Mark& mark) {
   const AccessEvent& access = pass.access;
   WaveClock& clock = pass.clock;
@@ -721,7 +722,7 @@ void RaceChecker::access_cell(Pass& pass, uint64_t address, uint32_t dwords, Cel
     add_to(pass.doubt.conflict, other, other_writes);
   };
   const bool write_is_ordered = ordered(group, clock, cell.write.when);
-  // That atomics were used on it is of no matter any more after the dispatch that did so.
+  // Atomic use of a location is forgotten after the dispatch.
   if (cell.is_atomic && write_is_ordered && cell.write.when.task != 0 &&
       tasks_[cell.write.when.task].dispatch != group.dispatch) {
     cell.is_atomic = false;
@@ -730,7 +731,7 @@ void RaceChecker::access_cell(Pass& pass, uint64_t address, uint32_t dwords, Cel
     if (!write_is_ordered && (!cell.is_atomic || cell.is_stored)) acquire_cell(pass, cell);
     return;
   }
-  // Stores to what atomics access may be atomic stores: an instruction does not tell.
+  // Stores to atomically accessed locations may be atomic; the encoding does not distinguish them.
   const bool may_be_atomic = access.is_atomic || (access.writes && (cell.is_atomic || access.instruction.scope != 0));
   if (!write_is_ordered && !(may_be_atomic && cell.is_atomic)) {
     if (access.is_atomic && pass.spins && cell.is_stored) {
@@ -777,8 +778,8 @@ void RaceChecker::access_cell(Pass& pass, uint64_t address, uint32_t dwords, Cel
   }
 }
 
-/// What is found most of the time: no atomics, and all that was done before known by what is remembered. False: it has
-/// to be looked at more closely, and nothing has been done.
+/// Common case: no atomics, and all earlier accesses are known from cached answers. Returns false, without any effect,
+/// if the slow path is needed.
 bool passes(WaveClock& clock, Cell& cell, const Mark& mark, bool writes) {
   if (cell.is_atomic || !clock.incomplete.empty() || !clock.knows_at_once(cell.write.when)) return false;
   if (!writes) {
@@ -805,7 +806,7 @@ size_t RaceChecker::access_block(Pass& pass, CellArena& arena, CellBlock& block,
                      });
 }
 
-/// Checks an ordinary access to LDS.
+/// Checks an ordinary access to LDS on the fast path.
 LdsPass RaceChecker::pass_lds(GroupClocks& group, WaveClock& clock, const AccessEvent& access,
                               const GroupClocks::RecentSite& site) {
   const bool may_be_atomic = access.writes ? access.instruction.scope != 0 || !group.lds_releases.empty() : site.spins;
@@ -822,14 +823,14 @@ void RaceChecker::access_lds(Pass& pass) {
   LdsPass result;
   if (access.is_atomic) result = group.lds.pass_atomic(access, group.limits_of(clock), pass.mark, clock.since_barrier);
   if (!result.passes) access_lds_cells(pass);
-  // LDS completes what a wave does there in order, and has no caches: all that was done before is handed on by an
-  // atomic, or by a store to what atomics access; a load that waits for these acquires it.
+  // LDS completes a wave's accesses in order and is not cached. An atomic, or a store to an atomically accessed
+  // location, therefore releases all earlier accesses; a load that waits for it acquires.
   const bool acquires = pass.returns || pass.acquires;
   if (!access.is_atomic && (group.lds_releases.empty() || !(acquires || access.writes))) return;
   const uint64_t size = group.lds.bytes();
   if (acquires) {
     VectorClock all = *clock.known;
-    // Lanes of one instruction release at one time to all their places: it is learnt once.
+    // Lanes of one instruction release at the same time, so each clock is joined once.
     std::vector<uint32_t> learnt;
     for_each_address(access, [&](uint64_t address) {
       if (address >= size) return;
@@ -868,8 +869,8 @@ void RaceChecker::access_lds_cells(Pass& pass) {
   });
 }
 
-/// Performs an ordinary access to memory of which everything before it is known to the wave, and no atomic has accessed
-/// the cells. False: it has to be looked at more closely, and what was done can be done again.
+/// Fast path of an ordinary access to memory: everything before it is known, and no atomic has accessed the cells.
+/// Returns false if the slow path is needed; the access can then be repeated.
 bool RaceChecker::pass_global(GroupClocks& group, WaveClock& clock, const AccessEvent& access,
                               const GroupClocks::RecentSite& site) {
   const bool may_be_atomic = access.writes ? access.instruction.scope != 0 : may_be_atomic_load(access.instruction);
@@ -907,7 +908,7 @@ bool RaceChecker::pass_global(GroupClocks& group, WaveClock& clock, const Access
       at = until;
     }
   };
-  // Lanes behind each other are mostly one piece.
+  // Lanes at consecutive addresses usually form one piece.
   const std::optional<unsigned> spread = spread_of(access);
   if (spread && access.pattern.follows == (access.lanes & (access.lanes - 1)) && access.pattern.begin % 4 == 0) {
     pass_piece(static_cast<unsigned>(std::countr_zero(access.lanes)), access.pattern.begin, access.pattern.end, spread);
@@ -952,8 +953,8 @@ void RaceChecker::access_global(Pass& pass) {
       part->bytes += access_block(pass, part->arena(), block, pass.block(), spread);
     }
   });
-  // An atomic that reads and writes acquires what those released that did so before, and releases. So does a store or a
-  // load of what atomics access, as far as an instruction tells.
+  // A read-modify-write atomic acquires earlier releases of its location, and releases. So does a store or load of an
+  // atomically accessed location, as far as the encoding distinguishes them.
   const bool acquires = pass.returns || pass.acquires;
   if (access.is_atomic || (has_atomics && (acquires || access.writes))) {
     const Knowledge released = clock.released();
@@ -976,7 +977,7 @@ void RaceChecker::access_global(Pass& pass) {
       if (acquires && !in_order.empty()) acquire_in_order(group, clock, in_order);
       if (access.writes) {
         in_order.learn_of(*clock.known, group.first_task, group.end_task());
-        in_order.learn({clock.task, clock.time - 1});  // access() has counted the write itself
+        in_order.learn({clock.task, clock.time - 1});  // access() has already counted the write itself
       }
     });
   }
@@ -997,7 +998,7 @@ void RaceChecker::access(const machine::Wave& wave, const AccessEvent& access) {
   if (access.writes) clock->pass_store();
   const GroupClocks::RecentSite& site = site_of(wave, access, *group);
   if (access.space == Space::lds) {
-    // Copies from memory count by other counters.
+    // Copies from memory use other counters.
     const isa::Encoding encoding = access.instruction.encoding;
     if (encoding == isa::Encoding::ds || encoding == isa::Encoding::flat) clock->begin_lds_access(access.writes);
   }
@@ -1014,7 +1015,7 @@ void RaceChecker::access(const machine::Wave& wave, const AccessEvent& access) {
   access_closely(wave, access, *group, *clock, site);
 }
 
-/// Checks an access that is not ordinary.
+/// Checks an access on the slow path.
 void RaceChecker::access_closely(const machine::Wave& wave, const AccessEvent& access, GroupClocks& group,
                                  WaveClock& clock, const GroupClocks::RecentSite& site) {
   Pass pass(wave, access, group, clock, site);
@@ -1041,7 +1042,7 @@ void RaceChecker::access_closely(const machine::Wave& wave, const AccessEvent& a
   if (access.writes && !access.is_atomic && std::popcount(access.lanes) > 1) check_lanes(findings_, wave, access);
 }
 
-/// A lane does an atomic on what it has loaded, in the same interval between barriers.
+/// Records that a lane performs an atomic on a location it loaded, in the same interval between barriers.
 void RaceChecker::note_retry(WaveClock& clock, uint32_t load_site) {
   if (clock.last_retried == load_site) return;
   clock.last_retried = load_site;
@@ -1066,7 +1067,7 @@ void RaceChecker::add_doubt(const machine::Wave& wave, const Pass& pass) {
   }
 }
 
-/// Of a dispatch that ends, or of all.
+/// Reports the deferred reports of an ending dispatch, or all.
 void RaceChecker::report_doubts(uint32_t dispatch) {
   std::vector<Finding> reported;
   {
@@ -1091,7 +1092,7 @@ void RaceChecker::allocated(const machine::MemoryEvent& memory) {
   copies_.forget(memory.address, memory.address + memory.size);
 }
 
-/// The copy that the calling thread carries out; 0: none, and what it copies it does for the host at once.
+/// The copy that the calling thread executes; 0: none, so the copy is a synchronous one by the host.
 static thread_local uint32_t copy_in_flight = 0;
 
 void RaceChecker::copy_starts(uint64_t copy, std::span<const uint64_t> signals) {
@@ -1120,7 +1121,7 @@ void RaceChecker::copied(const machine::CopyEvent& copy) {
   }
 }
 
-/// A copy against what kernels, and other copies, have done.
+/// Checks a copy against accesses of kernels and other copies.
 void RaceChecker::check_copy(const CopyAccess& copy) {
   std::optional<Conflict> conflict;
   for (uint64_t at = copy.begin; at < copy.end && !conflict;) {
@@ -1162,7 +1163,7 @@ void RaceChecker::check_copy(const CopyAccess& copy) {
               {.title = "the other copy", .frames = lines_of(other.asked, other.function)});
 }
 
-/// An access against the copies that have been carried out, and that its dispatch does not come after.
+/// Checks an access against completed copies that are not ordered before its dispatch.
 void RaceChecker::check_copies(const machine::Wave& wave, const AccessEvent& access, GroupClocks& group) {
   if (const uint64_t version = copies_.version(); version != group.copies_version) {
     group.copies = copies_.all([&](const CopyAccess& copy) { return !order_.comes_before(copy.run, group.dispatch); });
@@ -1201,7 +1202,7 @@ void RaceChecker::report_copy(const CopyAccess& copy, uint64_t address, std::str
 
 // --- Reports ------------------------------------------------------------------------------------------------------
 
-/// Where and by whom an earlier access was made, in words.
+/// Describes where an earlier access was made.
 NamedStack RaceChecker::site_of(const Mark& mark) {
   const Task& task = tasks_[mark.when.task];
   Site site;
@@ -1228,8 +1229,8 @@ void RaceChecker::report(const machine::Wave& wave, const Later& later) {
   if (clock != nullptr) findings_.add(later.pc, finding_for(wave, *clock, later, kind));
 }
 
-/// What is no race here and may be one elsewhere. Code for this GPU has a release and an acquire for the work-group as
-/// no instruction at all, so that it is not known whether the source has them: a note.
+/// Reports an unordered access that is not a race on this GPU but may be one on others. Here a work-group release and
+/// acquire are no instructions, so it is unknown whether the source has them: a note.
 void RaceChecker::report_incomplete(const machine::Wave& wave, const Later& later) {
   const std::string kind = "not-portable";
   if (findings_.known(checker, kind, later.pc, later.conflict.count)) return;

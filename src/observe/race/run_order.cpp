@@ -1,4 +1,4 @@
-// observe: see run_order.h.
+// observe: computes the frontiers of queues, signals and the host as packets are submitted, run and complete.
 #include "observe/race/run_order.h"
 
 #include <algorithm>
@@ -8,14 +8,14 @@
 
 namespace Atoll::observe {
 
-// --- What the host knows ------------------------------------------------------------------------------------------
+// --- The host's frontier ------------------------------------------------------------------------------------------
 
 RunOrder::Shared RunOrder::host_now() {
   if (!host_shared_) host_shared_ = std::make_shared<const RunClock>(host_);
   return host_shared_;
 }
 
-/// When it wrote the packet. One that is there before the doorbell rings is known no longer than now.
+/// Returns the host's frontier when it wrote the packet. Without a doorbell the current frontier is used.
 RunOrder::Shared RunOrder::known_to_host(Queue& queue, uint64_t packet) {
   while (!queue.rung.empty() && queue.rung.front().first <= packet) queue.rung.pop_front();
   return queue.rung.empty() ? host_now() : queue.rung.front().second;
@@ -28,7 +28,7 @@ RunOrder::Queue* RunOrder::queue_at(uint64_t address) {
 
 void RunOrder::queue_made(uint64_t queue) {
   const std::lock_guard lock(mutex_);
-  queues_[queue] = {};  // one that was there before is gone
+  queues_[queue] = {};  // a queue that was at this address before has been destroyed
   queues_[queue].chain = ++last_chain_;
 }
 
@@ -52,7 +52,7 @@ void RunOrder::copy_submitted(uint64_t copy) {
 
 // --- Signals ------------------------------------------------------------------------------------------------------
 
-/// What `clock` has is complete, and the signal is about to say so.
+/// Everything in `clock` is complete, and the signal is about to change.
 void RunOrder::completes(uint64_t signal, const RunClock& clock) {
   if (signal == 0) return;
   signals_[signal].learn(clock);
@@ -101,7 +101,7 @@ uint32_t RunOrder::begins(Shared before, Moment place) {
   return number;
 }
 
-/// What comes after a run that has ended knows.
+/// Returns the frontier after a run that has ended.
 RunClock RunOrder::after(uint32_t number) const {
   const Run& run = runs_[number];
   RunClock clock = run.before ? *run.before : RunClock{};
@@ -114,7 +114,7 @@ bool RunOrder::is_fresh(const VectorClock& host) const {
          std::ranges::all_of(live_, [&](const auto& chain) { return host.of(chain.first) >= chain.second; });
 }
 
-/// Forgets all that was: it comes before all that will be.
+/// Clears the history, which is ordered before everything that follows.
 void RunOrder::start_afresh() {
   for (const uint32_t number : numbers_) runs_[number].before = nullptr;
   numbers_.clear();

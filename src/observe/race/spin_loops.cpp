@@ -1,4 +1,4 @@
-// observe: see spin_loops.h.
+// observe: decodes the code around a load and checks that nothing else in its loop has an effect.
 #include "observe/race/spin_loops.h"
 
 #include <optional>
@@ -11,10 +11,10 @@ namespace Atoll::observe {
 
 namespace {
 
-/// Beyond that it does something.
+/// Longer loops do more than wait.
 constexpr unsigned max_instructions = 64;
 
-/// Scratch, where code that is not optimized keeps its variables; until GFX9 by the buffer in s[0:3].
+/// True for scratch accesses, where unoptimized code keeps its variables; until GFX9 through the buffer in s[0:3].
 bool is_private(const isa::Instruction& instruction) {
   if (instruction.encoding == isa::Encoding::scratch) return true;
   if (instruction.encoding != isa::Encoding::mubuf) return false;
@@ -22,14 +22,14 @@ bool is_private(const isa::Instruction& instruction) {
   return resource != nullptr && resource->kind == isa::OperandKind::scalar && resource->reg == 0;
 }
 
-/// Other accesses and barriers: a loop that has these does more than to wait. Scalar loads fetch where to look.
+/// True for other accesses and barriers, with which a loop does more than wait. Scalar loads may fetch the address.
 bool does_something(const isa::Instruction& instruction) {
   const isa::InstructionRow& row = isa::row_of(instruction);
   if (row.has(isa::flag::barrier)) return true;
   return row.has(isa::flag::memory) && instruction.encoding != isa::Encoding::smem && !is_private(instruction);
 }
 
-/// Whether both are the same but for registers.
+/// Returns whether both instructions differ only in registers.
 bool is_alike(const isa::Instruction& one, const isa::Instruction& other) {
   return one.opcode == other.opcode && one.offset == other.offset && one.operand_count == other.operand_count;
 }
@@ -42,15 +42,15 @@ bool spins(std::span<const uint8_t> code, uint64_t offset, const target::Process
     auto instruction = isa::decode(code.subspan(place), processor, wave_size);
     return instruction ? std::optional(std::move(*instruction)) : std::nullopt;
   };
-  // On to a branch that goes back over the access.
+  // Searches forward for a branch back over the access.
   const auto access = at(offset);
   if (!access) return false;
   const isa::Effects own = isa::effects_of(*access);
-  // Whether it changes where the access goes in the next round.
+  // Returns whether the instruction changes the access's address in the next iteration.
   const auto changes_place = [&](const isa::Instruction& instruction) {
     const isa::Effects effects = isa::effects_of(instruction);
     isa::ScalarSet scalars = effects.writes & own.reads;
-    scalars.reset(isa::scalar::exec_lo);  // lanes that have waited long enough
+    scalars.reset(isa::scalar::exec_lo);  // lanes that have finished waiting
     scalars.reset(isa::scalar::exec_hi);
     return scalars.any() || (effects.vector_writes & own.vector_reads).any();
   };
@@ -60,7 +60,7 @@ bool spins(std::span<const uint8_t> code, uint64_t offset, const target::Process
   for (unsigned count = 0; count < max_instructions && !head; ++count) {
     const auto next = at(place);
     if (!next) return false;
-    // Compilers do a loop's first round before it.
+    // Compilers peel the first iteration.
     if (is_alike(*access, *next)) return spins(code, place, processor, wave_size);
     if (does_something(*next)) return false;
     stays = stays && !changes_place(*next);

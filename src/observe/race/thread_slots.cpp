@@ -1,4 +1,4 @@
-// observe: see thread_slots.h.
+// observe: runs the functions registered for the end of a thread.
 #include "observe/race/thread_slots.h"
 
 #include <vector>
@@ -6,7 +6,7 @@
 namespace Atoll::observe {
 
 void at_thread_end(void (*end)()) {
-  static thread_local bool has_ended = false;  // without a destructor: it can be asked when the list has gone
+  static thread_local bool has_ended = false;  // no destructor: readable after the list was destroyed
   struct Ends {
     std::vector<void (*)()> list;
     ~Ends() {

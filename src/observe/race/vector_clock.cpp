@@ -1,4 +1,4 @@
-// observe: see vector_clock.h.
+// observe: joins of vector clocks, which are sorted arrays of epochs.
 #include "observe/race/vector_clock.h"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ void VectorClock::learn(const VectorClock& other) {
     return;
   }
   add_all(other.all_first_, other.all_last_);
-  if (other.moments_.size() * 8 < moments_.size()) {  // a few into many
+  if (other.moments_.size() * 8 < moments_.size()) {  // few into many
     for (const Moment& moment : other.moments_) learn(moment);
     return;
   }
@@ -70,7 +70,7 @@ void VectorClock::learn(const VectorClock& other) {
   limit();
 }
 
-/// What it can without knowing of more tasks than before. Whether that is all.
+/// Joins the times of tasks that are already present. Returns whether that was all.
 bool VectorClock::learn_of_known_tasks(const VectorClock& other) {
   auto mine = moments_.begin();
   for (const Moment& moment : other.moments_) {

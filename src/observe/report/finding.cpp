@@ -1,4 +1,4 @@
-// observe: findings in words (finding.h).
+// observe: formats findings as text.
 #include "observe/report/finding.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace Atoll::observe {
 
 namespace {
 
-/// Takes ":NUMBER" off the end.
+/// Removes ":NUMBER" from the end and returns the number.
 std::optional<uint32_t> take_number(std::string_view& text) {
   const size_t colon = text.rfind(':');
   if (colon == std::string_view::npos || colon + 1 == text.size()) return std::nullopt;
@@ -53,7 +53,7 @@ std::vector<std::string> text_around(const SourcePlace& place) {
     if (line.size() > longest) line = line.substr(0, longest) + "...";
     lines.push_back(fmt::format("{} {:>5} | {}", number == place.line ? '>' : ' ', number, line));
   }
-  if (lines.size() <= around && place.line > around) lines.clear();  // another file, which is shorter
+  if (lines.size() <= around && place.line > around) lines.clear();  // the file on disk is another, shorter one
   return lines;
 }
 

@@ -1,4 +1,4 @@
-// observe: see findings.h.
+// observe: deduplicates, suppresses and reports findings.
 #include "observe/report/findings.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@ namespace Atoll::observe {
 
 namespace {
 
-/// Whether two instructions do the same wrong thing, as when a compiler has unrolled a loop.
+/// Returns whether two instructions have the same mistake, as after loop unrolling.
 bool is_same_mistake(const Finding& one, const Finding& other) {
   return !one.source.file.empty() && one.source.file == other.source.file && one.source.line == other.source.line &&
          one.checker == other.checker && one.kind == other.kind && one.kernel == other.kernel &&
@@ -29,7 +29,7 @@ void Findings::add(uint64_t place, Finding finding) {
   const std::string text = is_suppressed ? std::string() : to_text(finding);
   std::unique_lock lock(mutex_);
   const auto [position, is_new] = index_.try_emplace(Key(finding.checker, finding.kind, place), findings_.size());
-  if (!is_new) {  // another thread was quicker
+  if (!is_new) {  // another thread has added it
     if (position->second != suppressed_index) findings_[position->second].count += finding.count;
     return;
   }

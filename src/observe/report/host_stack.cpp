@@ -1,4 +1,4 @@
-// observe: see host_stack.h.
+// observe: walks host stacks, symbolises frames, and removes those of runtimes.
 #include "observe/report/host_stack.h"
 
 #include <dlfcn.h>
@@ -27,15 +27,15 @@ namespace Atoll::observe {
 
 namespace {
 
-/// A file of the process, open for its symbols and lines.
+/// A file mapped into the process, opened for its symbols and lines.
 struct Module {
   std::string path;
   std::optional<support::MappedFile> file;
-  bool is_relative = true;                                         ///< addresses in it count from where it is loaded
+  bool is_relative = true;                                         ///< its addresses are relative to the load address
   std::map<uint64_t, std::pair<uint64_t, std::string>> functions;  ///< by address: size and name
 };
 
-/// Of the symbol table that programs keep unless they are stripped.
+/// Reads the symbol table, which programs have unless stripped.
 void read_functions(Module& module) {
   const std::span<const uint8_t> bytes = module.file->bytes();
   const auto header = support::read<Elf64_Ehdr>(bytes, 0);
@@ -56,14 +56,14 @@ void read_functions(Module& module) {
   }
 }
 
-/// Kept: a report asks for the same files again.
+/// Cached, because a report needs the same files repeatedly.
 Module& module_at(const char* path) {
   static auto* const modules = new std::map<std::string, std::unique_ptr<Module>>;
   std::unique_ptr<Module>& module = (*modules)[path];
   if (module != nullptr) return *module;
   module = std::make_unique<Module>();
   module->path = path;
-  // The loader's name of the program itself is how it was called.
+  // The dynamic loader's name of the program is the name it was invoked with.
   auto file = support::MappedFile::open(path);
   if (!file) file = support::MappedFile::open("/proc/self/exe");
   if (file) {
@@ -74,13 +74,13 @@ Module& module_at(const char* path) {
 }
 
 struct Frame {
-  const void* base = nullptr;  ///< of its module
+  const void* base = nullptr;  ///< load address of the module
   std::string module;          ///< file name without directories
   std::string function, line;
 };
 
 Frame frame_at(void* address) {
-  // What is returned to; the call is before it.
+  // A return address points after the call.
   auto* const pc = static_cast<char*>(address) - 1;
   Frame frame;
   Dl_info info{};
@@ -107,20 +107,19 @@ bool is_runtime(std::string_view module) {
   return std::ranges::any_of(runtimes, [&](std::string_view name) { return module.starts_with(name); });
 }
 
-/// The modules by which Python code calls C functions.
+/// The modules through which Python code calls C functions.
 bool is_python_interpreter(std::string_view module) {
   constexpr std::string_view parts[] = {"python", "libpython", "_ctypes", "libffi", "_cffi"};
   return std::ranges::any_of(parts, [&](std::string_view name) { return module.starts_with(name); });
 }
 
-/// The name of the language runtime's function that the call before a return address names, or nothing: the call of a
-/// stub of the procedure linkage table, or through a pointer (-fno-plt). The function may have left no frame: those of
-/// HIP 6 and 7 jump to a function without a name.
+/// Returns the name of the language runtime's function that is called before a return address: through a PLT stub or a
+/// pointer (-fno-plt). The function may have left no frame: HIP 6 and 7 tail-call an unnamed function.
 std::string called_before(const void* return_address, const void* own) {
   const auto at = reinterpret_cast<uint64_t>(return_address);
   Dl_info caller{};
   if (dladdr(return_address, &caller) == 0) return {};
-  // In the same module as the call, as what looks like a call may be part of something else.
+  // Accepts only targets in the caller's module, because the bytes may belong to another instruction.
   const auto is_of_caller = [&](uint64_t address, uint64_t bytes) {
     Dl_info info{};
     return dladdr(reinterpret_cast<const void*>(address), &info) != 0 && info.dli_fbase == caller.dli_fbase &&
@@ -179,7 +178,7 @@ uint64_t HostStack::hash_from(size_t first) const {
 }
 
 uint64_t HostStack::hash_of_caller() const {
-  // The interpreter's frames may not all have had room.
+  // The buffer may be too small for all interpreter frames.
   if (!python.empty()) return std::hash<std::string>()(python);
   static const void* const own = own_base();
   size_t first = 0;
@@ -206,8 +205,7 @@ HostFrames describe(const HostStack& stack) {
     const Frame frame = frame_at(stack.frames[i]);
     if (frame.base == nullptr) continue;
     if (result.frames.empty() && (frame.base == own || is_runtime(frame.module))) {
-      // Which of Atoll's own functions was called is known better by whoever keeps the stack: it may have left no
-      // frame.
+      // The function of Atoll that was called may have left no frame, so the caller of this class names it.
       result.call = frame.base == own ? std::string() : frame.function;
       continue;
     }
@@ -226,10 +224,10 @@ HostFrames describe(const HostStack& stack) {
     if (frame.function == "main") break;
   }
   for (std::string& line : python_frames(stack.python)) result.frames.push_back(std::move(line));
-  // What a runtime allocates in other calls is for itself.
+  // Allocations in other calls are for the runtime itself.
   constexpr std::string_view api[] = {"hipMalloc",   "hipHostMalloc", "hipHostAlloc",  "hipExtMalloc",
                                       "hipMemAlloc", "clSVMAlloc",    "clCreateBuffer"};
-  // Managed memory is not what the runtime allocates in that call (hsa/memory/svm.h tells of it).
+  // Managed memory is allocated by another call (hsa/memory/svm.h).
   const bool allocates = result.call != "hipMallocManaged" && std::ranges::any_of(api, [&](std::string_view prefix) {
                            return result.call.starts_with(prefix);
                          });

@@ -1,4 +1,4 @@
-// observe: see options.h.
+// observe: parses the options of checkers.
 #include "observe/report/options.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// observe: see place.h.
+// observe: finds the kernel, source line and work-item of an instruction.
 #include "observe/report/place.h"
 
 #include <algorithm>

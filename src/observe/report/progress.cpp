@@ -1,4 +1,4 @@
-// observe: see progress.h.
+// observe: prints progress lines at intervals.
 #include "observe/report/progress.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// observe: Python frames by the interpreter's own traceback writer (python_stack.h).
+// observe: calls the interpreter's own traceback writer.
 #include "observe/report/python_stack.h"
 
 #include <dlfcn.h>
@@ -15,7 +15,7 @@ namespace Atoll::observe {
 
 namespace {
 
-/// Functions of CPython's (pycore_traceback.h and pystate.h), null where the process has none.
+/// Functions of CPython (pycore_traceback.h, pystate.h); null if the process has no interpreter.
 struct Python {
   int (*is_initialized)() = nullptr;
   void* (*thread_state)() = nullptr;

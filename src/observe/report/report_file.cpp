@@ -1,6 +1,5 @@
-// observe: see report_file.h.
-// Sources: SARIF 2.1.0 (OASIS), sections 3.4, 3.13, 3.14, 3.27; RFC 3986; the JUnit schema as Jenkins and GitLab read
-// it.
+// observe: writes findings as JSON, JUnit XML and SARIF. Sources: SARIF 2.1.0 (OASIS), sections 3.4, 3.13, 3.14, 3.27;
+// RFC 3986; the JUnit schema as Jenkins and GitLab read it.
 #include "observe/report/report_file.h"
 
 #include <algorithm>
@@ -59,7 +58,7 @@ std::string as_json(std::span<const Finding> findings, std::string_view program)
   return Json{{"program", program}, {"findings", list}}.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-/// Percent-encodes a path as part of a URI (RFC 3986). A colon is encoded as well: it would end a scheme.
+/// Percent-encodes a path as part of a URI (RFC 3986), including colons, which would end a scheme.
 std::string uri_path(std::string_view path) {
   std::string uri;
   for (const char c : path) {
@@ -135,14 +134,14 @@ std::string escaped(std::string_view text) {
         result += "&quot;";
         break;
       default:
-        // XML has no other control characters.
+        // XML allows no other control characters.
         result += static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' ? '?' : c;
     }
   }
   return result;
 }
 
-/// A test case for each finding, which has failed; with none, one that has passed.
+/// Writes a failed test case per finding, or a passed one if there are no findings.
 std::string as_junit(std::span<const Finding> findings, std::string_view program, const SourcePaths& paths) {
   const auto errors = std::ranges::count(findings, false, &Finding::is_note);
   std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
@@ -181,7 +180,7 @@ std::string SourcePaths::shown(const std::string& file) const {
   std::error_code error;
   if (path.starts_with(base + "/")) return path.substr(base.size() + 1);
   if (!path.starts_with('/') || fs::exists(path, error)) return path;
-  // Compiled elsewhere, in a container for example: the longest end of the path that exists below the base.
+  // The file was compiled elsewhere, e.g. in a container: searches for the longest suffix of the path below the base.
   for (size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1))
     if (fs::is_regular_file(base + path.substr(at), error)) return path.substr(at + 1);
   return path;

@@ -1,4 +1,4 @@
-// observe: see suppressions.h.
+// observe: parses suppression files and matches findings against them.
 #include "observe/report/suppressions.h"
 
 #include <algorithm>

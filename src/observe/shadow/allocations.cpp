@@ -1,4 +1,4 @@
-// observe: see allocations.h.
+// observe: maintains the map of live, quarantined and remembered blocks.
 #include "observe/shadow/allocations.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace Atoll::observe {
 
 namespace {
 
-/// A block that this thread has found lately.
+/// The block that this thread found last.
 struct LastHit {
   uint64_t generation = 0, begin = 1, end = 0;
 };
@@ -63,7 +63,7 @@ void Allocations::insert(Block block) {
   blocks_.insert_or_assign(begin, Entry{.block = std::move(block), .release = {}});
 }
 
-/// What was there is gone, and somebody else has the addresses.
+/// Removes blocks whose memory has a new owner.
 void Allocations::erase_overlapping(uint64_t begin, uint64_t end) {
   auto position = blocks_.lower_bound(begin);
   if (position != blocks_.begin()) {
@@ -143,12 +143,12 @@ void Allocations::add_suballocation(Block block) {
   insert(std::move(block));
 }
 
-/// Lets the oldest go that are more than are kept.
+/// Releases the oldest quarantined blocks beyond the limits.
 void Allocations::trim(std::vector<std::function<void()>>& released) {
   while (kept_bytes_ > max_kept) {
     const uint64_t oldest = kept_.front();
     kept_.pop_front();
-    Entry& entry = blocks_.at(oldest);  // nobody else can have got its addresses
+    Entry& entry = blocks_.at(oldest);  // its addresses cannot have been reused
     kept_bytes_ -= entry.block.reserved;
     released.push_back(std::exchange(entry.release, {}));
     remembered_.push_back(oldest);

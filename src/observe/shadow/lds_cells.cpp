@@ -31,7 +31,7 @@ const LdsRowFunctions& lds_row_functions() {
 
 namespace {
 
-/// Grows an array, which keeps its size from one work-group to the next.
+/// Grows an array, which keeps its size between work-groups.
 template <typename Element>
 void at_least(std::vector<Element>& vector, size_t size) {
   if (vector.size() < size) vector.resize(size);
@@ -43,7 +43,7 @@ void LdsCells::begin(uint32_t bytes, uint32_t first_task, uint32_t waves) {
   dwords_ = (bytes + 3) / 4;
   first_task_ = first_task;
   begin_ = waves > max_waves ? 0 : PackedMark::of({first_task, 0}, 0);
-  if (begin_ == 0) {  // no fast path, which has the marks of work-groups before it be none
+  if (begin_ == 0) {  // without the fast path, records of earlier work-groups have to be cleared
     writes_ = reads_ = earlier_reads_ = {};
   }
   for (Marks* marks : {&writes_, &reads_, &earlier_reads_}) {
@@ -126,7 +126,7 @@ void LdsReleases::knows(uint32_t wave, uint32_t time, const Knowledge& known) {
   of_wave.push_back({.from = time, .clock = known});
 }
 
-/// Forgets what a wave knew at times of which no place is left.
+/// Drops a wave's clocks at times that no location refers to.
 void LdsReleases::tidy(uint32_t wave) {
   std::vector<uint32_t> used;
   for (const auto& block : blocks_) {

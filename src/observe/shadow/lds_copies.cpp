@@ -1,4 +1,4 @@
-// observe: see lds_copies.h.
+// observe: tracks which bytes of LDS are accessed by outstanding copies.
 #include "observe/shadow/lds_copies.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace Atoll::observe {
 
 namespace {
 
-/// Calls `visit(lane, address)` for each lane that accesses.
+/// Calls `visit(lane, address)` for each accessing lane.
 template <typename Visit>
 void for_each_address(const machine::AccessEvent& access, const Visit& visit) {
   for (uint64_t lanes = access.lanes; lanes != 0; lanes &= lanes - 1) {

@@ -1,6 +1,6 @@
-// observe: the fast paths of LDS cells (lds_rows.h).
+// observe: the fast paths of LDS shadow cells.
 //
-// An access of lanes behind each other is a run of dwords, which vector instructions compare and update. Of other
+// Lanes with consecutive addresses form one run of dwords, which vector instructions compare and update. In other
 // accesses each lane's dwords are a run.
 #include "observe/shadow/lds_rows.h"
 
@@ -20,7 +20,7 @@ namespace {
 struct Access {
   const LdsRows& rows;
   const LdsLimits& limits;
-  uint64_t mark;  ///< without a lane
+  uint64_t mark;  ///< with lane 0
   uint32_t site;
 };
 
@@ -28,10 +28,10 @@ struct Access {
   return access.limits[((packed >> PackedMark::task_shift) - access.rows.first_task) % 64];
 }
 
-/// Runs of up to so many dwords take less time one by one than with vector instructions.
+/// Shorter runs are faster with scalar code.
 constexpr uint32_t max_short_run = 8;
 
-/// All moments of a chunk of dwords are known. They are of a few tasks: each round compares those of one.
+/// Returns whether all epochs of a chunk of dwords are known. They belong to few tasks; each iteration compares one.
 [[gnu::always_inline]] inline bool is_chunk_known(const Access& access, const uint64_t* packed) {
   using Chunk = uint64_t __attribute__((ext_vector_type(semantics::chunk_lanes)));
   Chunk now;
@@ -45,7 +45,7 @@ constexpr uint32_t max_short_run = 8;
   return true;
 }
 
-/// All moments of a run are known.
+/// Returns whether all epochs of a run are known.
 [[gnu::always_inline]] inline bool are_known(const Access& access, const uint64_t* packed, uint32_t count) {
   if (count <= max_short_run) {
 #pragma clang loop vectorize(disable) unroll(disable)
@@ -73,7 +73,7 @@ constexpr uint32_t max_short_run = 8;
   return false;
 }
 
-/// `mark`: of the first dword; that of the dword i is larger by i >> shift.
+/// `mark`: record of the first dword; that of dword i is larger by i >> shift.
 [[gnu::always_inline]] inline bool pass_reads(const Access& access, uint32_t dword, uint32_t count, uint64_t mark,
                                               unsigned shift) {
   const LdsRows& rows = access.rows;
@@ -82,7 +82,7 @@ constexpr uint32_t max_short_run = 8;
                                                                     rows.earlier_reads.packed + dword;
   uint32_t* __restrict const sites = rows.reads.sites + dword, * __restrict const earlier_sites =
                                                                    rows.earlier_reads.sites + dword;
-  // A read that is known is not kept: a write that races with it races with this one, too. Nor are the wave's own.
+  // Known reads are overwritten, as are the wave's own: a write that races with them also races with this read.
   if (count > max_short_run && are_known(access, reads, count)) {
     for (uint32_t i = 0; i < count; ++i) reads[i] = mark + (i >> shift);
     for (uint32_t i = 0; i < count; ++i) sites[i] = access.site;
@@ -172,8 +172,8 @@ constexpr uint32_t max_short_run = 8;
   return true;
 }
 
-/// Calls `visit(dword, count, mark, shift)` for runs of dwords of lanes, each 2 to the power of `shift` of them. False
-/// where an access is not of whole dwords inside, or `visit` returns false. `dwords` of an element; 0: another number.
+/// Calls `visit(dword, count, mark, shift)` for runs of dwords, with 2^shift dwords per lane. Returns false if the
+/// access is misaligned or out of bounds, or `visit` returns false. `dwords` per element; 0: variable.
 template <uint32_t dwords, typename Visit>
 [[gnu::always_inline]] inline bool for_each_run(const machine::AccessEvent& event, uint64_t mark, const Visit& visit) {
   const uint32_t each = dwords != 0 ? dwords : event.bytes / 4;

@@ -1,4 +1,4 @@
-// observe: see load_shape.h.
+// observe: determines a load's shape from its opcode and resource.
 #include "observe/shadow/load_shape.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using isa::Instruction;
 using isa::OperandKind;
 using semantics::MemoryAccess;
 
-/// Where a shape begins: the registers of the result.
+/// Returns a shape with the registers of the result.
 std::optional<LoadShape> shape_of_result(const Instruction& instruction, uint32_t bytes) {
   if (instruction.lds || instruction.tfe || instruction.destinations != 1 || bytes > LoadShape::max_bytes) {
     return std::nullopt;
@@ -31,7 +31,7 @@ std::optional<LoadShape> shape_of_result(const Instruction& instruction, uint32_
   return LoadShape{.kind = result.kind, .reg = result.reg, .words = 0, .bytes = static_cast<uint8_t>(bytes)};
 }
 
-/// With the registers that components fill; nothing where the instruction has others.
+/// Adds the registers that components fill; returns nullopt if the instruction has a different number.
 std::optional<LoadShape> with_components(LoadShape shape, const Instruction& instruction, uint8_t components,
                                          bool halves, const target::Processor& processor) {
   shape.components = components;
@@ -60,7 +60,7 @@ std::optional<LoadShape> image_shape(const machine::Wave& wave, const Instructio
   return with_components(*shape, instruction, components, instruction.d16, processor);
 }
 
-/// The four words of a buffer's resource; null where the instruction has none.
+/// Returns the four words of a buffer resource; null if the instruction has none.
 const uint32_t* buffer_resource(const machine::Wave& wave, const Instruction& instruction) {
   for (unsigned i = 0; i < instruction.operand_count; ++i) {
     const isa::Operand& operand = instruction.operands[i];
@@ -69,7 +69,7 @@ const uint32_t* buffer_resource(const machine::Wave& wave, const Instruction& in
   return nullptr;
 }
 
-/// By the instruction if it is typed, else by the resource's last word.
+/// The format is the instruction's if it is typed, else that of the resource's last word.
 std::optional<semantics::BufferFormat> buffer_format(const Instruction& instruction, uint32_t word3,
                                                      const target::Processor& processor) {
   using enum target::BufferResources;

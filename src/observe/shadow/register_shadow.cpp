@@ -1,4 +1,4 @@
-// observe: see register_shadow.h.
+// observe: the shadow of SGPRs and VGPRs, and the origins of uninitialized values.
 #include "observe/shadow/register_shadow.h"
 
 #include <fmt/format.h>

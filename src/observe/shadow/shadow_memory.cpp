@@ -1,4 +1,4 @@
-// observe: see shadow_memory.h.
+// observe: reads, writes and copies shadow pages.
 #include "observe/shadow/shadow_memory.h"
 
 #include <algorithm>
@@ -55,8 +55,8 @@ const ShadowMemory::Range* ShadowMemory::find(uint64_t address) const {
   return address < range->end ? range : nullptr;
 }
 
-/// Calls `visit(range, index, offset, done, count)` for the parts of the bytes: `range` null where nothing is known;
-/// the page's number in it, the offset in the page, how many bytes come before the part, and how many it has.
+/// Calls `visit(range, index, offset, done, count)` for each page of the range: the tracked range (null: untracked),
+/// page index, offset in the page, number of bytes before it, and its number of bytes.
 template <typename Visit>
 void ShadowMemory::for_each_page(uint64_t address, uint64_t bytes, const Visit& visit) const {
   for (uint64_t done = 0; done < bytes;) {
@@ -116,7 +116,7 @@ void ShadowMemory::write(uint64_t address, const uint8_t* undefined, uint64_t by
   for_each_page(address, bytes,
                 [&](const Range* known, uint64_t index, uint64_t offset, uint64_t done, uint64_t count) {
                   if (known == nullptr) return;
-                  // The ranges are this object's own; what readers share is the pages, which are atomic.
+                  // Ranges are exclusive to this object. Readers share only the pages, which are atomic.
                   auto& range = const_cast<Range&>(*known);
                   const uint64_t whole = std::min(page_bytes, range.end - range.begin - index * page_bytes);
                   const uint8_t* from = undefined == nullptr ? nullptr : undefined + done;
@@ -185,7 +185,7 @@ ShadowMemory::Written ShadowMemory::written_around(uint64_t address, uint64_t by
   const std::shared_lock lock(mutex_);
   const uint64_t end = address + bytes;
   const Range* const range = find(address);
-  if (range == nullptr) {  // nothing is known up to the next one
+  if (range == nullptr) {  // untracked up to the next range
     const auto next = ranges_.upper_bound(address);
     const uint64_t begin = next == ranges_.begin() ? 0 : std::prev(next)->second->end;
     const uint64_t until = next == ranges_.end() ? UINT64_MAX : next->first;
@@ -204,7 +204,7 @@ ShadowMemory::Written ShadowMemory::written_around(uint64_t address, uint64_t by
   const uint64_t first = (address - range->begin) / page_bytes, last = (end - 1 - range->begin) / page_bytes;
   for (uint64_t index = first; index <= last; ++index) {
     if (is_whole(index)) continue;
-    // Not the whole page: then these bytes alone.
+    // Not the whole page is initialized: return only these bytes.
     Written alone{.is_written = true};
     for_each_page(address, bytes, [&](const Range*, uint64_t at, uint64_t offset, uint64_t, uint64_t count) {
       const Page* page = range->pages[at].load(std::memory_order_acquire);

@@ -1,4 +1,4 @@
-// observe: see stored_value.h.
+// observe: locates the data operand of a store and reads a lane's value.
 #include "observe/shadow/stored_value.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace Atoll::observe {
 
 namespace {
 
-/// Of a store of two elements, whether a lane's access is the second one; nothing where both are at the same place.
+/// Returns whether a lane's access is the second one of a two-element store; nullopt if both have the same address.
 std::optional<bool> is_second(const machine::Wave& wave, const machine::AccessEvent& access, unsigned lane) {
   const isa::Instruction& instruction = access.instruction;
   const isa::Operand& address = instruction.src(0);
@@ -25,7 +25,7 @@ std::optional<bool> is_second(const machine::Wave& wave, const machine::AccessEv
   return static_cast<uint32_t>(access.addresses[lane]) != first;
 }
 
-/// The operand with the data of a store, by where encodings have it.
+/// Returns a store's data operand, by encoding.
 const isa::Operand* data_of(const machine::Wave& wave, const machine::AccessEvent& access, unsigned lane) {
   const isa::Instruction& instruction = access.instruction;
   using enum isa::Encoding;
@@ -55,7 +55,7 @@ std::optional<StoredValue> stored_value(const machine::Wave& wave, const machine
   const semantics::MemoryAccess& stores = semantics::memory_access(instruction);
   StoredValue value;
   value.size = access.bytes;
-  // Converted data are left alone.
+  // Converted data is not handled.
   if (data == nullptr || access.bytes > value.bytes.size() || data->words != (access.bytes + 3) / 4 ||
       stores.components != 0) {
     return std::nullopt;

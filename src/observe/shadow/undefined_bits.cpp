@@ -1,4 +1,4 @@
-// observe: see undefined_bits.h.
+// observe: the transfer function of each operation.
 #include "observe/shadow/undefined_bits.h"
 
 #include <algorithm>
@@ -15,9 +15,9 @@ using isa::Operation;
 using isa::Predicate;
 
 constexpr uint64_t mask_of(unsigned bits) { return bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1; }
-/// All bits, if any.
+/// Returns all bits if any is set.
 constexpr uint64_t all_if(uint64_t undefined) { return undefined == 0 ? 0 : ~uint64_t{0}; }
-/// The lowest bit and all above it.
+/// Returns the lowest set bit and all bits above it.
 constexpr uint64_t upwards(uint64_t undefined) { return undefined | (uint64_t{0} - undefined); }
 
 constexpr Bits low(Bits a, unsigned bits) { return {a.value & mask_of(bits), a.undefined & mask_of(bits)}; }
@@ -62,7 +62,7 @@ constexpr Bits field(Bits a, Bits offset, Bits width, bool is_signed, unsigned b
   const Bits part = low({low(a, bits).value >> first, low(a, bits).undefined >> first}, std::min(count, bits - first));
   return is_signed ? signed_of(part, std::min(count, bits - first)) : part;
 }
-/// v_perm_b32: each byte of the result is one of the eight of both sources, or a constant.
+/// v_perm_b32: each byte of the result is one of the sources' eight bytes or a constant.
 Bits permuted(Bits high, Bits lower, Bits selector) {
   if (selector.undefined != 0) return {0, all_if(1)};
   const Bits both{high.value << 32 | (lower.value & mask_of(32)),
@@ -84,7 +84,7 @@ Bits permuted(Bits high, Bits lower, Bits selector) {
 }
 
 enum class Comparison : uint8_t { equal, less, less_or_equal, other };
-/// Whether it is undefined how two numbers compare.
+/// Returns whether the result of a comparison is uninitialized.
 bool compares_undefined(Comparison comparison, Bits a, Bits b, unsigned bits, bool is_signed) {
   a = low(a, bits);
   b = low(b, bits);
@@ -106,7 +106,7 @@ struct Compare {
   bool is_swapped = false;
 };
 
-/// Comparisons of integers. The negation of a relation depends on the same bits as the relation.
+/// Integer comparisons. A negated relation depends on the same bits.
 Compare compare_of(Predicate predicate) {
   using enum Predicate;
   switch (predicate) {
@@ -126,7 +126,7 @@ Compare compare_of(Predicate predicate) {
 
 bool is_constant(Predicate predicate) { return predicate == Predicate::never || predicate == Predicate::always; }
 
-/// The width of the first source, as its operand says; 64 if only the immediate is a source.
+/// Returns the width of the first source operand; 64 if the only source is the immediate.
 unsigned source_bits(const isa::InstructionRow& row) {
   for (unsigned i = 1; i < row.operands.size(); ++i) {
     const unsigned bits = isa::bits_of(isa::element_of(row.operands[i].type));
@@ -135,7 +135,7 @@ unsigned source_bits(const isa::InstructionRow& row) {
   return 64;
 }
 
-/// SCC of most scalar instructions: whether the result is not 0.
+/// SCC of most scalar instructions: the result is not 0.
 ShadowTransfer not_zero(Bits result, unsigned bits) {
   result = low(result, bits);
   return {result.undefined, result.undefined != 0 && (result.value & ~result.undefined) == 0};
@@ -143,8 +143,8 @@ ShadowTransfer not_zero(Bits result, unsigned bits) {
 
 }  // namespace
 
-// Rules for operations on integers. Others, and operations on floating-point numbers, take all bits of the result for
-// undefined if a bit of the sources is.
+// Transfer functions of integer operations. For all others, including floating-point operations, any uninitialized
+// source bit makes the whole result uninitialized.
 ShadowTransfer transfer_function(const isa::InstructionRow& row, std::span<const Bits> sources, unsigned result_bits,
                                  Bits scc) {
   using enum Operation;
@@ -173,7 +173,7 @@ ShadowTransfer transfer_function(const isa::InstructionRow& row, std::span<const
     return ShadowTransfer{all_if(any) & mask_of(result_bits), any != 0};
   };
 
-  // Movements of bits, whatever they mean.
+  // Bit movements, independent of type.
   switch (computes.operation) {
     case mov:
     case whole_quad:
@@ -181,17 +181,17 @@ ShadowTransfer transfer_function(const isa::InstructionRow& row, std::span<const
     case select:
       // The condition is SCC, or a lane's bit of the third source.
       return {chosen(sources.size() > 2 ? c : scc, a, b).undefined & mask_of(result_bits), false};
-    case conditional_mov:  // the old value comes first
+    case conditional_mov:  // the old value is the first source
       return {chosen(scc, b, a).undefined & mask_of(result_bits), false};
     case pack_low_low:
       if (result_bits != 32) return unknown();
       return {(a.undefined & 0xFFFF) | (b.undefined & 0xFFFF) << 16, false};
     case convert:
     case convert_normalized:
-      if (computes.from == Element::u8) {  // a byte of a register
+      if (computes.from == Element::u8) {  // one byte of a register
         return {all_if(a.undefined >> (8 * computes.number) & 0xFF) & mask_of(32), false};
       }
-      // Two sources, each of which becomes a half of the result.
+      // Two sources, each of which becomes half of the result.
       if (computes.elements == 2 && sources.size() == 2 && isa::bits_of(computes.type) == 16) {
         return {(a.undefined != 0 ? 0xFFFFu : 0u) | (b.undefined != 0 ? 0xFFFF0000u : 0u), false};
       }
@@ -266,7 +266,7 @@ ShadowTransfer transfer_function(const isa::InstructionRow& row, std::span<const
       return arithmetic(sum(exclusive(a, b), c));
     case mul:
     case mad: {
-      // Factors are as wide as the operation, or as their operands.
+      // Factors are as wide as the operation or their operands.
       const unsigned width = std::min(bits, source_bits(row));
       if (isa::is_signed(type) && bits == 64 && width != 64) return unknown();
       const Bits factors = product(low(a, computes.operation == mul ? bits : width), low(b, width));

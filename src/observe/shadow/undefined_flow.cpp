@@ -1,4 +1,5 @@
-// observe: see undefined_flow.h.
+// observe: reads the shadow of an instruction's operands per lane, applies the transfer function, and writes the
+// result.
 #include "observe/shadow/undefined_flow.h"
 
 #include <bit>
@@ -149,7 +150,7 @@ class Flow {
     }
     std::array<Bits, 8> sources{};
     unsigned count = 0;
-    // What the result held comes first, as in s_addk_i32.
+    // The old result is the first source, as in s_addk_i32.
     if (row_.has(isa::flag::reads_dst) && in_.destinations != 0) sources[count++] = scalar_bits(in_.dst());
     for (unsigned i = in_.destinations; i < in_.operand_count && count < sources.size(); ++i) {
       sources[count++] = scalar_bits(in_.operands[i]);
@@ -179,7 +180,7 @@ class Flow {
 
   // --- Vectors ------------------------------------------------------------------------------------------------------
 
-  /// By how much M0 moves the register of an operand: v_movrel* and GFX9's indexing mode.
+  /// Returns how far M0 shifts an operand's register index: v_movrel* and GFX9's indexing mode.
   unsigned shift_of(bool is_result, unsigned source) const {
     const uint32_t m0 = wave_.scalar[isa::scalar::m0];
     if (row_.has(isa::flag::indexed_source | isa::flag::indexed_result)) {
@@ -191,13 +192,13 @@ class Flow {
     return (m0 >> bit & 1) != 0 ? m0 & 0xFF : 0;
   }
 
-  /// A source of the instruction, made ready to be read lane by lane.
+  /// A source operand, prepared for per-lane access.
   struct Source {
     Operand operand;
     bool is_undefined = false;
     const Row* undefined[2]{};
     const machine::Row* values[2]{};
-    Bits scalar;  ///< the same for all lanes; of a mask, all its bits
+    Bits scalar;  ///< uniform sources; for a mask, all its bits
     bool is_mask = false;
     Row moved[2];
     machine::Row moved_values[2];
@@ -230,7 +231,7 @@ class Flow {
     }
   }
 
-  /// Which lanes DPP lets be written; the first source is moved.
+  /// Applies DPP to the first source and returns the lanes that are written.
   uint64_t move(Source& source, uint64_t exec) {
     const auto dpp = semantics::dpp_move(in_.extension, in_.dpp);
     if (!dpp || !is_vector(source.operand)) return exec;
@@ -303,7 +304,7 @@ class Flow {
     return bits;
   }
 
-  /// Of two packed values each.
+  /// Evaluates two packed values.
   uint64_t packed(std::span<const Source> sources, unsigned lane) const {
     const bool are_words = is_packed_word(in_.operands[0].type);
     const unsigned width = are_words ? 32 : 16;
@@ -325,10 +326,10 @@ class Flow {
   struct Result {
     Row rows[2]{};
     uint64_t flags = 0;
-    bool any = false;  ///< a row has an undefined bit
+    bool any = false;  ///< the row has an uninitialized bit
   };
 
-  /// How a lane's result changes the row that it goes to.
+  /// Merges a lane's result into the old row.
   uint32_t merged(const Operand& result, uint32_t old, uint32_t undefined) const {
     if (in_.extension == isa::Extension::sdwa && in_.dst_sel != isa::SdwaSelect::dword) {
       const auto select = static_cast<unsigned>(in_.dst_sel);
@@ -350,7 +351,7 @@ class Flow {
     return keeps ? (old & 0xFFFF0000) | (undefined & 0xFFFF) : undefined & 0xFFFF;
   }
 
-  /// What one instruction, or half of a dual one, makes of its sources; written later.
+  /// Evaluates one instruction, or half of a VOPD; results are written later.
   void evaluate(const isa::InstructionRow& row, std::span<const Operand> results, std::span<const Operand> operands,
                 Result& out, uint64_t& lanes) {
     std::array<Source, 5> sources;
@@ -364,7 +365,7 @@ class Flow {
     if (in_.extension == isa::Extension::dpp16 || in_.extension == isa::Extension::dpp8) {
       if (count != 0) lanes = move(sources[0], lanes);
     }
-    // What the result held comes last, as an accumulator.
+    // The old result is the last source, as an accumulator.
     if (row.has(isa::flag::reads_dst) && count < sources.size() && !results.empty()) {
       prepare(sources[count], results[0], shift_of(true, 0));
       any |= sources[count++].is_undefined;
@@ -414,7 +415,7 @@ class Flow {
         }
         continue;
       }
-      if (named.kind == OperandKind::scalar) {  // of lanes that are all alike
+      if (named.kind == OperandKind::scalar) {  // uniform
         const unsigned lane = wave_.exec() == 0 ? 0 : static_cast<unsigned>(std::countr_zero(wave_.exec()));
         set_scalar_result(named, out.rows[0][lane] | uint64_t{out.rows[1][lane]} << 32);
         continue;
@@ -439,7 +440,7 @@ class Flow {
     }
   }
 
-  /// Of one register, by lane: where the value comes from.
+  /// Permutes one register's lanes.
   void permute(const semantics::DppMove& move) {
     const Operand& source = in_.src(0);
     const uint64_t exec = wave_.exec();
@@ -455,7 +456,7 @@ class Flow {
     registers_.set_row(registers_.index(in_.dst(), 0), lanes, row, registers_.origin_of(source));
   }
 
-  /// What goes between lanes and scalars, and other movements. False: it is none of these.
+  /// Handles movements between lanes and scalars, and other moves. Returns false for other instructions.
   bool movement() {
     const uint64_t exec = wave_.exec();
     switch (row_.computes.operation) {
@@ -539,14 +540,14 @@ class Flow {
     if (!row_.has(isa::flag::reads_dst)) define_results(wave_, in_, registers_);
   }
 
-  /// Whether the registers are those that are named, and the lanes those of EXEC.
+  /// True if register indices are those encoded and the lanes are those of EXEC.
   bool is_simple() const {
     constexpr unsigned indexing = 27;  // MODE.GPR_IDX_EN
     return in_.second == Opcode::invalid && in_.extension != isa::Extension::dpp16 &&
            in_.extension != isa::Extension::dpp8 && (wave_.mode >> indexing & 1) == 0 &&
            !row_.has(isa::flag::indexed_source | isa::flag::indexed_result);
   }
-  /// Whether no source has an undefined bit; nor what a part of the result may keep of its own.
+  /// Returns whether all sources are initialized, including preserved parts of the result.
   bool all_written(std::span<const Operand> operands) const {
     const bool keeps = row_.has(isa::flag::reads_dst) || in_.extension == isa::Extension::sdwa ||
                        (in_.destinations != 0 && is_half(operands[0].type));

@@ -1,4 +1,4 @@
-// observe: see undefined_stores.h.
+// observe: maintains the sorted ranges of uninitialized stores.
 #include "observe/shadow/undefined_stores.h"
 
 #include <iterator>
@@ -15,7 +15,7 @@ void UndefinedStores::erase(uint64_t begin, uint64_t end) {
     const auto [first, range] = *at;
     at = ranges_.erase(at);
     if (first < begin) ranges_[first] = {begin, range.place};
-    if (range.end > end) ranges_[end] = range;  // the last
+    if (range.end > end) ranges_[end] = range;  // the last range
   }
 }
 
@@ -23,7 +23,7 @@ void UndefinedStores::insert(uint64_t begin, uint64_t end, uint32_t place) {
   const auto above = ranges_.upper_bound(begin);
   if (above != ranges_.begin()) {
     Range& before = std::prev(above)->second;
-    if (before.place == place && before.end >= end) return;  // again
+    if (before.place == place && before.end >= end) return;  // already recorded
     if (before.place == place && before.end == begin && (above == ranges_.end() || above->first >= end)) {
       before.end = end;
       return;

@@ -1,4 +1,4 @@
-// observe: see sync_checker.h.
+// observe: compares where and with which lanes the waves of a work-group arrive at barriers.
 #include "observe/sync/sync_checker.h"
 
 #include <bit>
@@ -21,16 +21,16 @@ namespace {
 constexpr const char* checker = "sync";
 
 struct WaveBarriers {
-  uint64_t lanes = 0;       ///< with which it began
-  uint64_t arrived_at = 0;  ///< the barrier instruction that it executed last
-  uint64_t exec = 0;        ///< EXEC then
+  uint64_t lanes = 0;       ///< lanes at its start
+  uint64_t arrived_at = 0;  ///< PC of its last barrier instruction
+  uint64_t exec = 0;        ///< EXEC at that barrier
   uint32_t arrivals = 0;
   bool has_ended = false;
 };
 
 struct GroupBarriers {
   std::vector<WaveBarriers> waves;
-  /// Where the first wave arrived, by how many barriers it had come to before.
+  /// Where the first wave arrived, by the number of barriers it had passed.
   struct First {
     uint64_t pc = 0;
     uint32_t wave = 0;
@@ -111,7 +111,7 @@ void SyncChecker::instruction(const machine::Wave& wave, uint64_t pc, const isa:
   }
 }
 
-/// Matrices and transposing loads take what all lanes hold.
+/// Matrix instructions and transposing loads use all lanes.
 void SyncChecker::check_lanes(const machine::Wave& wave, uint64_t pc, const isa::Instruction& instruction) {
   if (!isa::works_on_whole_waves(instruction)) return;
   const bool is_load = isa::row(instruction.opcode).has(isa::flag::memory);

@@ -1,4 +1,4 @@
-// observe: see wait_checker.h.
+// observe: reports the findings of wave paths, and checks copies between memory and LDS.
 #include "observe/wait/wait_checker.h"
 
 #include <bit>
@@ -26,7 +26,7 @@ using memory_model::Counters;
 
 constexpr const char* checker = "wait";
 
-/// A wave's copies between memory and LDS that are under way, by their numbers, the oldest first.
+/// A wave's outstanding copies between memory and LDS by their numbers, the oldest first.
 struct WaveState {
   std::vector<uint64_t> copies;
 };
@@ -55,7 +55,7 @@ class WaitChecker final : public Checker, public machine::InstrumentationClient 
   void work_group_ends(const machine::WorkGroup& group) override { groups_.erase(group); }
   uint32_t on_basic_block(const machine::Wave& wave, uint32_t before, const machine::InstructionRange& code) override;
   void access(const machine::Wave& wave, const machine::AccessEvent& access) override;
-  // Of translated code there is nothing to be said of accesses.
+  // Accesses of translated code are not needed.
   machine::AccessFilter access_filter(const machine::Wave&) override { return {.scratch_bytes = UINT32_MAX}; }
   bool passes_filter(const machine::Wave&, const machine::AccessEvent&, machine::OrdinaryMemory& around) override {
     around = {.begin = 0, .end = UINT64_MAX};
@@ -78,10 +78,10 @@ class WaitChecker final : public Checker, public machine::InstrumentationClient 
   void report(const machine::Wave& wave, uint64_t pc, const hazards::HazardRecognizer::Violation& violation);
   void report(const machine::Wave& wave, uint64_t pc, const hazards::MatrixHazards::Missing& missing);
   struct MissingNop {
-    uint64_t earlier = 0;  ///< the instruction before
-    std::string message;   ///< with {} for how many wait states there are, and for that instruction
+    uint64_t earlier = 0;  ///< PC of the previous instruction
+    std::string message;   ///< {} stands for the number of wait states and the previous instruction
     uint32_t states = 0, left = 0;
-    bool by_vectors = false;  ///< vector instructions, instead of wait states
+    bool by_vectors = false;  ///< counts vector instructions instead of wait states
   };
   void report(const machine::Wave& wave, uint64_t pc, const MissingNop& missing);
   void report_registers(const machine::Wave& wave, const machine::InstructionRange& code,
@@ -107,7 +107,7 @@ std::string scalar_name(unsigned number) {
   return fmt::format("scalar register {}", number);
 }
 
-/// Returns how many registers of each file a wave has, or may ask for.
+/// Returns the number of registers of each file that a wave has allocated, or may allocate.
 RegisterFiles allocated_registers(const machine::Wave& wave) {
   const machine::LaunchState& launch = wave.work_group->dispatch->launch;
   return {.vgprs = launch.has_dynamic_vgprs ? launch.max_vgprs : wave.vgprs, .agprs = wave.agprs, .sgprs = wave.sgprs};
@@ -179,7 +179,7 @@ void WaitChecker::access(const machine::Wave& wave, const machine::AccessEvent& 
   }
   const bool is_copy = isa::lds_copy(access.instruction) != isa::LdsCopy::none;
   const uint64_t own = is_copy && !state->copies.empty() ? state->copies.back() : 0;
-  // A copy of a tensor may arrive at a barrier by itself.
+  // A tensor copy may arrive at a barrier by itself.
   if (own != 0 && access.is_atomic)
     return group->copies.arrive_alone(own, access.addresses[std::countr_zero(access.lanes)]);
   if (access.reads) group->copies.read(access);
@@ -187,7 +187,7 @@ void WaitChecker::access(const machine::Wave& wave, const machine::AccessEvent& 
   if (own != 0) group->copies.add(own, access);
 }
 
-/// How the wait for an operation is written.
+/// Returns the wait instruction for an operation.
 std::string wait_for(target::Generation generation, Counters counters) {
   const bool gfx12 = generation >= target::Generation::gfx12;
   const bool gfx10 = generation >= target::Generation::gfx10;
@@ -213,7 +213,7 @@ const char* kind_of(hazards::RegisterConflict::Kind kind) {
   return "still-read";
 }
 
-/// The instruction that has begun what is under way, as a finding shows it.
+/// Describes the instruction that started an outstanding operation.
 NamedStack in_flight(const Finding& there) {
   std::vector<std::string> frames{there.instruction};
   if (const std::string source = there.source.to_string(); !source.empty()) frames.push_back(source);
@@ -305,7 +305,7 @@ void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const MissingNo
   findings_.add(pc, std::move(finding));
 }
 
-/// Returns what to put before an instruction that violates a hazard.
+/// Returns what to insert before an instruction that violates a hazard.
 std::string advice_for(const hazards::HazardRecognizer::Violation& violation, const target::Processor& processor) {
   const hazards::Remedy& remedy = violation.hazard->remedy;
   switch (remedy.kind) {
@@ -334,7 +334,7 @@ void WaitChecker::report(const machine::Wave& wave, uint64_t pc,
   using Fix = hazards::Remedy::Kind;
   const hazards::Hazard& hazard = *violation.hazard;
   const auto& processor = wave.work_group->dispatch->gpu->processor();
-  // This hazard needs the end of the wave's allocation, which the code alone does not say.
+  // This hazard depends on the end of the wave's allocation, which the code does not contain.
   const unsigned reg = hazards::register_of(hazard.consumer.role, violation.reg);
   const bool is_last_vgpr = hazard.consumer.role == hazards::Role::last_of_granule;
   if (is_last_vgpr && reg + 1 != wave.vgprs) return;

@@ -1,4 +1,4 @@
-// observe: see wait_paths.h.
+// observe: computes and caches the steps of the path automaton.
 #include "observe/wait/wait_paths.h"
 
 #include <algorithm>
@@ -16,11 +16,11 @@ namespace Atoll::observe {
 
 namespace {
 
-/// There are about as many states as blocks, unless code branches on and on and never waits for what it loads. Then
-/// all begin anew, which at worst keeps silent about one operation of each wave.
+/// Limit of the states. There are about as many as blocks, unless code branches repeatedly without waiting for its
+/// loads. At the limit all states are dropped, and at worst one operation per wave goes unreported.
 constexpr size_t max_states = 1 << 16;
 
-/// One more than the last register that an instruction names. VCC and what comes after it every wave has.
+/// Returns one more than the highest register that an instruction uses. Every wave has VCC and the registers after it.
 RegisterFiles registers_named(const isa::Instruction& instruction) {
   RegisterFiles named;
   for (unsigned i = 0; i < instruction.operand_count; ++i) {
@@ -102,7 +102,7 @@ WaitPaths::Step WaitPaths::follow(Key key, const target::Processor& processor) {
   for (uint64_t pc = key.begin; pc < key.end;) {
     auto instruction =
         isa::decode(std::span(reinterpret_cast<const uint8_t*>(pc), key.end - pc), processor, key.variant.wave_size);
-    if (!instruction) break;  // the wave faults there
+    if (!instruction) break;  // the wave will fault there
     isa::choose_banks(*instruction, key.variant.banks);
     named.include(registers_named(*instruction));
     const Facts& facts = facts_of(pc, key.variant, *instruction, processor);
@@ -179,7 +179,7 @@ WaitPaths::Identity WaitPaths::identity_of(const State& state) {
   return identity;
 }
 
-/// Called with the lock held.
+/// The caller holds the lock.
 uint32_t WaitPaths::number_of(State state) {
   if (state.operations.all().empty() && state.hazards.empty() && state.matrices.recent().empty()) return 0;
   const auto [at, is_new] = numbers_.try_emplace(identity_of(state), last_number_ + 1);
