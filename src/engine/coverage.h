@@ -1,5 +1,5 @@
-// engine: which instructions are executed, and why the others are not: for lists (`atoll isa`, docs/isa.md) and for the
-// tests that compare the reasons given here with what is prepared.
+// engine: which instructions are executed, and why others are not. Used by `atoll isa`, docs/isa.md, and tests that
+// compare these reasons with what is prepared.
 #pragma once
 
 #include <optional>
@@ -12,18 +12,17 @@
 
 namespace Atoll::engine {
 
-/// Whether the engines execute code of that processor at all.
+/// Returns whether the engines execute code of that processor.
 bool executes(const target::Processor& processor);
 
-/// An instruction of that opcode as the processor has it, with operands as they come; nothing if it has none, or none
-/// was found.
+/// Returns an instruction with that opcode and arbitrary operands, or nullopt if the processor has none.
 std::optional<isa::Instruction> sample_instruction(const target::Processor& processor, isa::Opcode opcode);
 
-/// Whether an instruction that the target has is one that the interpreter has a handler for. Instances of it are made
-/// and prepared, so this takes some time.
+/// Returns whether the interpreter has a handler for an instruction of the target. Slow: constructs and prepares
+/// samples.
 bool executes(const target::Target& target, isa::Opcode opcode);
 
-/// Why an instruction is not executed on processors whose code is; null if it has to be.
+/// Returns why an instruction is not executed on processors that run code; null if it has to be executed.
 const char* reason_not_executed(const isa::InstructionRow& row, const target::Target& target);
 
 }  // namespace Atoll::engine

@@ -1,4 +1,4 @@
-// engine: the engines by name, for those who let their users choose one.
+// engine: looks up engines by name.
 #pragma once
 
 #include <string_view>
@@ -10,15 +10,15 @@ namespace Atoll::engine {
 
 inline constexpr std::string_view engine_names[] = {"compiled", "interpreter"};
 
-/// "interpreter", "compiled", or "" for the default, which is compiled. Errors: which names there are; for "compiled",
-/// that its compiler is missing.
+/// Finds "interpreter", "compiled", or "" for the default (compiled). Fails for unknown names, which it lists, and for
+/// "compiled" if the compiler is missing.
 support::Result<machine::Gpu::MakeEngine> find_engine(std::string_view name);
 
-/// The engine for a machine that is observed: by a name that find_engine() accepts, but the interpreter for an observer
-/// who wants what compiled code cannot tell. The observer must outlive the machine.
+/// Returns the named engine for an observed machine, or the interpreter if the observer subscribes to events that
+/// compiled code does not report. The observer must outlive the machine.
 machine::Gpu::MakeEngine observed_engine(machine::Observer& observer, std::string_view name = "");
 
-/// The interpreter that a deterministic schedule needs (machine/schedule/schedule.h). The observer may be null.
+/// Returns the interpreter for a deterministic schedule (machine/schedule/schedule.h). `observer` may be null.
 machine::Gpu::MakeEngine stepping_engine(machine::Observer* observer);
 
 }  // namespace Atoll::engine

@@ -1,5 +1,4 @@
-// engine: decoding code that is to run: what an instruction does can depend on the GPU and on the wave's registers, not
-// only on the code.
+// engine: decodes code for execution. The result can depend on the GPU and the wave's registers besides the code.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +11,7 @@
 
 namespace Atoll::engine {
 
-/// How many registers waves of a kernel have.
+/// The number of registers that a kernel's waves have.
 struct RegisterCounts {
   static constexpr uint16_t all = 0xFFFF;
   uint16_t sgprs = all, vgprs = all, agprs = all;
@@ -21,19 +20,19 @@ struct RegisterCounts {
   RegisterCounts(const machine::Wave& wave, const target::Target& target);
   friend bool operator==(const RegisterCounts&, const RegisterCounts&) = default;
 
-  /// Whether the wave has all registers that an instruction names.
+  /// Returns whether the wave has all registers of an instruction.
   bool include(const isa::Instruction& instruction) const;
 };
 
-/// The instruction that `code` begins with, as the target executes it. Hardware registers have the numbers of namespace
+/// Decodes the first instruction of `code` as the target executes it. Hardware registers use the numbers of namespace
 /// isa::hardware.
 support::Result<isa::Instruction> decode(std::span<const uint8_t> code, const target::Target& target);
 
-/// What an instruction that names other registers than these does. Where it reads one that is missing, it reads s0 or
-/// v0; where it writes one, it does nothing (Vega and CDNA ISA guides, "Out-of-range behavior").
+/// Returns the equivalent of an instruction with nonexistent registers. Reads of missing registers return s0 or v0;
+/// writes are ignored (Vega and CDNA ISA guides, "Out-of-range behavior").
 isa::Instruction without_missing(const isa::Instruction& instruction, const RegisterCounts& registers);
 
-/// Both, for code of waves with these registers, whose instructions name VGPRs of these banks (isa/vgpr_banks.h).
+/// Does both, for waves with these registers and VGPR banks (isa/vgpr_banks.h).
 support::Result<isa::Instruction> decode(std::span<const uint8_t> code, const target::Target& target,
                                          const RegisterCounts& registers, uint8_t banks = 0);
 

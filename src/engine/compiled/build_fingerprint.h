@@ -1,12 +1,12 @@
-// engine/compiled: which Atoll this is. Translated code knows where a Wave keeps what and what each instruction does,
-// so engine and compiler must be built from the same sources, and code in the cache too.
+// engine/compiled: a fingerprint of the build. Translated code depends on the layout of Wave and on the semantics of
+// instructions, so the engine, the compiler and cached code must come from the same sources.
 #pragma once
 
 #include <cstdint>
 
 namespace Atoll::engine {
 
-/// Of the sources and options that the rooms up to the compiler were built from (cmake/Fingerprint.cmake).
+/// Returns a hash of the sources and options of all rooms up to the compiler (cmake/Fingerprint.cmake).
 uint64_t build_fingerprint();
 
 }  // namespace Atoll::engine

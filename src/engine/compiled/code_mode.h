@@ -1,5 +1,4 @@
-// engine/compiled: the mode that code is translated for: of what a wave is in, all that decides what its instructions
-// do.
+// engine/compiled: the wave modes that code is specialised for: all mode bits that change what instructions do.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +13,17 @@ namespace Atoll::engine {
 
 struct CodeMode {
   semantics::FloatMode floats;
-  uint8_t banks = 0;  ///< of VGPRs (vgpr_banks.h); 0 on processors without
+  uint8_t banks = 0;  ///< VGPR banks (vgpr_banks.h); 0 if the processor has none
 
   friend bool operator==(const CodeMode&, const CodeMode&) = default;
 };
 
-/// `has_banks`: whether the wave is of a processor with banks.
+/// `has_banks`: the wave's processor has VGPR banks.
 inline CodeMode mode_of(const machine::Wave& wave, bool has_banks) {
   return {.floats = wave.float_mode, .banks = has_banks ? vgpr_banks(wave) : uint8_t{0}};
 }
 
-/// Whether an instruction sets the mode to what is known beforehand, and does nothing else.
+/// True if an instruction only sets the mode, to constants.
 inline bool sets_code_mode(const isa::Instruction& instruction) {
   return sets_float_mode(instruction) || instruction.opcode == isa::Opcode::s_set_vgpr_msb;
 }

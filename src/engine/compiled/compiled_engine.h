@@ -1,11 +1,10 @@
-// engine/compiled: the compiled engine: GPU machine code translated to host code.
+// engine/compiled: the compiled engine: translates GPU machine code to host code.
 //
-// The way through the folder: the interpreter starts a kernel, and the engine counts what it does (entry_table.h). When
-// that is much, follow() finds the code that can be reached (control_flow.h), which is sent to the compiler
-// (translation.h, compilations.h): a process of its own (compiler_process.h, and the room src/compiler), because LLVM
-// in the program's process could collide with the program's LLVM, and outlive exit(). What comes back is placed in
-// memory (host_code.h) and called from then on; instructions that have no translation are executed by the
-// interpreter's handlers in between (interpreter_fallback.h). Whatever fails on this way, the interpreter goes on.
+// Life of a kernel: the interpreter starts it and counts its instructions (entry_table.h). Once it is hot, follow()
+// builds the control-flow graph (control_flow.h), which is sent to the compiler (translation.h, compilations.h). The
+// compiler is a separate process (compiler_process.h, src/compiler), because LLVM could collide with the program's own
+// LLVM and with exit(). The result is mapped into memory (host_code.h) and called from then on. Untranslated
+// instructions call the interpreter's handlers (interpreter_fallback.h). If any step fails, the interpreter continues.
 #pragma once
 
 #include <memory>
@@ -18,8 +17,8 @@ namespace Atoll::engine {
 
 std::unique_ptr<machine::Engine> make_compiled_engine(const target::Target& target);
 
-/// The same for a machine that is observed, by one who wants nothing that compiled code cannot tell. The observer must
-/// outlive it.
+/// Creates the engine for an observed machine. The observer may subscribe only to events that compiled code reports,
+/// and must outlive the engine.
 std::unique_ptr<machine::Engine> make_observed_compiled_engine(const target::Target& target,
                                                                machine::Observer& observer);
 

@@ -1,8 +1,7 @@
-// engine/compiled: the memory that a program and its compiler process share.
+// engine/compiled: the shared memory of a program and its compiler process.
 //
-// Everything goes through it: requests, answers, and who is there. The program keeps no file descriptor, which it
-// could close unawares or hand on to its children, and no thread that waits. The memory is a sparse memory file: pages
-// that nobody has written cost nothing.
+// It carries requests, answers and liveness. The program keeps no file descriptor, which it could close by accident or
+// pass to children, and no waiting thread. The memory is a sparse memory file: untouched pages cost nothing.
 #pragma once
 
 #include <linux/futex.h>
@@ -17,9 +16,9 @@
 namespace Atoll::engine {
 
 struct CompilerChannel {
-  static constexpr int descriptor = 3;  ///< that the compiler process finds it at
+  static constexpr int descriptor = 3;  ///< descriptor number in the compiler process
   static constexpr unsigned seconds_to_start =
-      30;  ///< after which the compiler counts as dead, and is ended by SIGALRM
+      30;  ///< after this many seconds the compiler counts as dead and is killed by SIGALRM
   static constexpr uint32_t slot_count = 16;
   static constexpr uint64_t slot_bytes = uint64_t{32} << 20;
   static constexpr uint64_t first_slot = 4096;
@@ -28,25 +27,25 @@ struct CompilerChannel {
   enum class Compiler : uint32_t {
     starting,
     running,
-    leaving,  ///< it had nothing to do
-    refuses,  ///< it is of another build than the program's Atoll
+    leaving,  ///< was idle
+    refuses,  ///< its build differs from the program's
   };
   enum class SlotState : uint32_t { free, asked, taken, answered };
 
-  /// A request, and later the answer in its place. Whoever the state is up to owns the rest.
+  /// A request, replaced by its answer. The state determines which process owns the other fields.
   struct Slot {
     std::atomic<SlotState> state;
-    uint32_t is_code;          ///< the answer is a TranslatedCode; otherwise text that says why there is none
-    uint64_t size;             ///< of the request or the answer
-    std::atomic<bool> urgent;  ///< the answer is worth as much of the host's time as the program
+    uint32_t is_code;          ///< the answer is a TranslatedCode; otherwise an error text
+    uint64_t size;             ///< size of the request or answer
+    std::atomic<bool> urgent;  ///< request at the program's priority
   };
 
   uint64_t fingerprint;           ///< build_fingerprint() of the program's Atoll
   int32_t program;                ///< process id
-  std::atomic<uint32_t> posted;   ///< requests so far, and hurries; a futex
-  std::atomic<uint32_t> answers;  ///< so far; a futex
+  std::atomic<uint32_t> posted;   ///< number of posts and priority changes; a futex
+  std::atomic<uint32_t> answers;  ///< number of answers; a futex
   std::atomic<Compiler> compiler;
-  /// Held by the compiler's first thread as long as it lives; robust, so that it is known when it does not any more.
+  /// Robust mutex held by the compiler's first thread, so that its death is detected.
   pthread_mutex_t life;
   Slot slots[slot_count];
 
@@ -54,7 +53,7 @@ struct CompilerChannel {
 };
 static_assert(sizeof(CompilerChannel) <= CompilerChannel::first_slot);
 
-/// Sleeps until `word` is not `seen` any more, is woken, or the time is over.
+/// Sleeps until `word` differs from `seen`, a wake-up, or the timeout.
 inline void futex_wait(std::atomic<uint32_t>& word, uint32_t seen, long milliseconds) {
   const timespec time{milliseconds / 1000, milliseconds % 1000 * 1'000'000};
   syscall(SYS_futex, &word, FUTEX_WAIT, seen, &time, nullptr, 0);

@@ -1,7 +1,4 @@
-// engine/compiled: GPU machine code translated to host code. compiled_engine.h shows the way through this folder.
-//
-// This file: the control flow of a piece of code: from one address on, everything that branches lead to, cut into
-// basic blocks.
+// engine/compiled: the control-flow graph: all basic blocks reachable by branches from one address.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +19,15 @@ namespace Atoll::engine {
 struct Located {
   uint64_t pc;
   isa::Instruction instruction;
-  CodeMode mode;  ///< that waves are in when they come to it by the control flow
+  CodeMode mode;  ///< mode of waves that reach it by control flow
   uint64_t next() const { return pc + instruction.size; }
-  /// Where a branch with a distance goes.
+  /// Returns the target of a branch with an offset.
   uint64_t target() const {
     return next() + static_cast<uint64_t>(int64_t{static_cast<int16_t>(instruction.immediate)} * 4);
   }
 };
 
-/// Instructions that run one after the other. Behind the last, the wave goes on as that instruction says, or at `end`.
+/// A basic block. After its last instruction the wave continues as that instruction determines, or at `end`.
 struct Block {
   std::vector<Located> instructions;
   uint64_t end = 0;
@@ -38,11 +35,12 @@ struct Block {
 
 struct ControlFlow {
   uint64_t root = 0;
-  uint8_t wave_size = 64;            ///< lanes
-  CodeMode mode;                     ///< that waves begin in at the root
-  RegisterCounts registers;          ///< that waves have, where the code names others; otherwise not said
+  uint8_t wave_size = 64;  ///< lanes
+  CodeMode mode;           ///< mode at the root
+  /// register counts of the waves, if the code uses registers beyond them; otherwise default
+  RegisterCounts registers;
   std::map<uint64_t, Block> blocks;  ///< by address
-  /// Blocks at which a wave may come in: the root, what follows a place where waves stop or leave, loop heads.
+  /// Blocks at which waves enter: the root, continuations after stops and exits, and loop headers.
   std::set<uint64_t> entries;
   uint64_t instructions = 0;
   Instrumentation instrumentation;  ///< an observer, who is to be told by the translated code
@@ -53,17 +51,15 @@ struct ControlFlow {
   /// Scalar registers that a lane mask fills.
   unsigned lane_mask_words() const { return wave_size / 32; }
 
-  /// The mode after an instruction. Where the instruction leaves that to the wave's registers, it is a guess: that the
-  /// mode is again what it was at the root.
+  /// Returns the mode after an instruction. If it is set from registers, it is assumed to return to the root's mode.
   CodeMode mode_after(const Located& at) const;
-  /// The mode in which waves come to a block.
+  /// Returns the mode at the start of a block.
   const CodeMode& mode_before(uint64_t pc) const { return blocks.at(pc).instructions.front().mode; }
 };
 
-/// Follows the code from `root`, where waves are in `mode` and have these registers. It must lie in [begin, end),
-/// together with everything that it leads to. `tells`: what the translated code has to tell. Where ways in different
-/// modes meet, the code belongs to the one that comes first. The error says what makes this code unfit for translation
-/// as a whole.
+/// Builds the graph from `root`, where waves have `mode` and `registers`. All reachable code must lie in [begin, end).
+/// `tells`: events to report. If paths in different modes join, the first one determines the mode. Fails if the code
+/// cannot be translated at all.
 support::Result<ControlFlow> follow(uint64_t root, const CodeMode& mode, uint64_t begin, uint64_t end,
                                     const target::Target& target, const RegisterCounts& registers = {},
                                     const Instrumentation& instrumentation = {});

@@ -1,8 +1,7 @@
-// engine/compiled: the addresses at which waves come to be run, with what is known of each: how much the interpreter
-// did from there, and translated code to go on with.
+// engine/compiled: the entry table: PCs at which waves enter, each with its hotness and translated code.
 //
-// The table is read without locks by every thread that runs waves: entries are only ever added, and an entry's
-// code is replaced as a whole.
+// All threads that run waves read the table without locks: entries are never removed, and their code is replaced
+// atomically.
 #pragma once
 
 #include <array>
@@ -25,20 +24,20 @@ struct EntryCode {
   uint64_t number = 0;
   const JitContext* context = nullptr;
   CodeMode mode;
-  const machine::LiveInRegisters* start = nullptr;  ///< of waves that begin there; null: not known
-  const EntryCode* next = nullptr;                  ///< for another mode
+  const machine::LiveInRegisters* start = nullptr;  ///< live-in registers of waves that start there; null: unknown
+  const EntryCode* next = nullptr;                  ///< code for another mode
 };
 
-/// An address at which waves come in. In one cache line: every wave that comes by reads it.
+/// A PC at which waves enter. Fits in a cache line, because every passing wave reads it.
 struct alignas(64) Entry {
   explicit Entry(uint64_t address, const MicroOp* slot, Entry* after) : pc(address), op(slot), next(after) {}
   const uint64_t pc;
-  const MicroOp* const op;  ///< where the interpreter begins
-  Entry* const next;        ///< in the bucket
+  const MicroOp* const op;  ///< where the interpreter starts
+  Entry* const next;        ///< next in the hash bucket
   std::atomic<const EntryCode*> codes{nullptr};
-  std::atomic<uint64_t> hotness{0};  ///< instructions that the interpreter ran from here
+  std::atomic<uint64_t> hotness{0};  ///< instructions interpreted from here
   std::atomic<bool> visited{false};
-  /// Of a kernel's begin, in a machine that is observed: whether the interpreter has to execute all of the kernel.
+  /// For kernel entries in an observed machine: whether the kernel has to be interpreted.
   enum class Executability : uint8_t { unknown, executable, must_be_interpreted };
   std::atomic<Executability> executability{Executability::unknown};
 
@@ -61,7 +60,7 @@ class EntryTable {
     return entry != nullptr ? *entry : add(pc);
   }
   void add_code(uint64_t pc, EntryCode code);
-  /// Forgets what is known of the entries in [begin, end), where no wave is running.
+  /// Resets the entries in [begin, end). No wave is running there.
   void forget(uint64_t begin, uint64_t end);
 
  private:
@@ -75,7 +74,7 @@ class EntryTable {
   Entry& add(uint64_t pc);
 
   CodeCache& code_;
-  std::mutex mutex_;  ///< held to change anything
+  std::mutex mutex_;  ///< protects all changes
   std::array<std::atomic<Entry*>, bucket_count> buckets_{};
   std::vector<std::unique_ptr<EntryCode>> codes_;
 };

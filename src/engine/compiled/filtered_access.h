@@ -1,14 +1,14 @@
 // engine/compiled: accesses of translated code that an observer may have something to say about
 // (machine/instrumentation_client.h, InstrumentationRequest::filtered_accesses).
 //
-// Translated code looks at each access of a chunk of lanes before it carries it out (compiler/memory/access_filter.h):
-// whether all of it lies in LDS, in the lanes' scratch, or in memory of which the observer has said that accesses are
-// ordinary. That is known for each place in the code, as places mostly access one allocation each. Everything else
-// comes here, where the observer is asked.
+// Before each access of a chunk, translated code applies the inline access filter (compiler/memory/access_filter.h):
+// accesses in LDS, in the lanes' scratch, or in a memory range that the observer has declared ordinary pass. The range
+// is cached per place in the code, because a place usually accesses one allocation. All other accesses come here and
+// are passed to the observer.
 //
-// A region that fails is done again by the interpreter, who tells of all its accesses (compiled_engine.cpp). So what a
-// region has to tell is kept until it is over, and put in the order in which the wave does it; of one that fails, the
-// lanes' that are done again are forgotten.
+// If a region fails, the interpreter re-executes it and reports all its accesses (compiled_engine.cpp). Reports of a
+// region are therefore buffered until it ends and sorted into program order. If it fails, the reports of re-executed
+// lanes are dropped.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,9 @@ namespace Atoll::engine {
 struct CompiledRun;
 struct MicroOp;
 
-/// What translated code goes by.
+/// The data of the inline filter.
 struct PassedFilter {
-  /// Places in the code share them by their numbers, those that only read the even ones.
+  /// Places in the code share ranges by their numbers. Places that only read have even numbers.
   static constexpr unsigned ranges = 64;
   struct Range {
     uint64_t begin = nowhere, size = 0;
@@ -35,19 +35,19 @@ struct PassedFilter {
   static constexpr uint64_t nowhere = uint64_t{1} << 63 | 1;
 
   Range memory[ranges];
-  uint64_t scratch_bytes = 0;  ///< of a lane
-  uint32_t lds_bytes = 0;      ///< of the work-group's LDS, from its begin on
-  // For which it is good:
+  uint64_t scratch_bytes = 0;  ///< scratch per lane
+  uint32_t lds_bytes = 0;      ///< prefix of the work-group's LDS
+  // Valid for this generation:
   uint64_t epoch = 0;
   const machine::Dispatch* dispatch = nullptr;
 };
 
-/// What an access is, in 32 bits.
+/// Attributes of an access, packed into 32 bits.
 struct FilteredAccessKind {
   enum class Space : uint8_t { global, flat, lds, scratch, scalar };
   Space space{};
-  uint8_t bytes = 0;        ///< of an element
-  uint8_t range = 0;        ///< of PassedFilter
+  uint8_t bytes = 0;        ///< element size
+  uint8_t range = 0;        ///< index of PassedFilter's range
   bool drops_bits = false;  ///< AccessEvent::drops_bits
   uint8_t element = 0;      ///< AccessEvent::element, below 128
 
@@ -61,14 +61,14 @@ struct FilteredAccessKind {
   }
 };
 
-/// One that has not been told yet.
+/// A buffered report.
 struct FilteredAccess {
-  const MicroOp* op = nullptr;  ///< whose it is
+  const MicroOp* op = nullptr;  ///< the accessing instruction
   FilteredAccessKind kind;
   uint8_t chunk = 0;
   uint32_t lanes = 0, first_lane = 0;
-  uint64_t time = 0;               ///< instructions that the chunk has executed in a loop by then
-  uint64_t region = 0, visit = 0;  ///< Wave::pc and Run::instructions, as long as the wave is in it
+  uint64_t time = 0;               ///< instructions that the chunk has executed in a loop before
+  uint64_t region = 0, visit = 0;  ///< Wave::pc and Run::instructions at the start of the region
   uint64_t addresses[semantics::chunk_lanes]{};
 };
 

@@ -1,4 +1,4 @@
-// engine/compiled: host code in memory, ready to be called.
+// engine/compiled: executable memory with translated code.
 #pragma once
 
 #include <memory>
@@ -9,16 +9,16 @@
 
 namespace Atoll::engine {
 
-/// Translated code in executable memory. It serves every place that the same GPU code is loaded at.
+/// Translated code in executable memory. Shared by all load addresses of the same GPU code.
 class HostCode {
  public:
-  /// Error: the system gives no executable memory.
+  /// Fails if the system provides no executable memory.
   static support::Result<std::shared_ptr<const HostCode>> place(TranslatedCode translated);
   ~HostCode();
   HostCode(const HostCode&) = delete;
   HostCode& operator=(const HostCode&) = delete;
 
-  /// What it is the code of, without the code's bytes.
+  /// Returns the translation's metadata, without the code bytes.
   const TranslatedCode& translated() const { return translated_; }
   uint64_t begin() const { return reinterpret_cast<uint64_t>(memory_); }
   uint64_t end() const { return begin() + size_; }

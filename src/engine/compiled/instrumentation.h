@@ -1,12 +1,11 @@
-// engine/compiled: what translated code tells an observer (machine/observer.h).
+// engine/compiled: selects the events that translated code reports to an observer (machine/observer.h).
 //
-// It is a part of what code is kept by: for each of these there is other code, and for a machine that nobody watches
-// that in which there is nothing of it. Instructions that order memory or waves are left to the interpreter's handlers,
-// which report them. So are stores and atomics where all accesses are wanted; loads are recorded by the code itself
-// (load_records.h) unless paths or undefined_values are followed. Of accesses of which only odd ones are wanted, the
-// code itself finds out whether they are ordinary (compiler/memory/access_filter.h), and calls the engine if not
-// (filtered_access.h). Of a wave's path it tells block by block (block_events.h). Where it is followed what is
-// undefined, the code finds out whether that reaches it (compiler/lowering/undefined_value_checks.h).
+// The selection is part of the code's key: each combination is compiled separately, and unobserved machines use code
+// without instrumentation. Instructions that synchronise memory or waves call the interpreter's handlers, which report
+// them. So do stores and atomics if all accesses are observed; loads are recorded inline (load_records.h), unless paths
+// or undefined values are observed. If only slow-path accesses are observed, code filters inline
+// (compiler/memory/access_filter.h) and calls the engine for the rest (filtered_access.h). Paths are reported per block
+// (block_events.h). Reads of undefined values are detected inline (compiler/lowering/undefined_value_checks.h).
 #pragma once
 
 #include <cstdint>
@@ -17,23 +16,23 @@
 namespace Atoll::engine {
 
 struct Instrumentation {
-  bool synchronisation = false;    ///< instructions that synchronise, by handlers
-  bool whole_waves = false;        ///< instructions that work on all lanes together, by handlers
-  bool accesses = false;           ///< all, by handlers, ...
-  bool loads = false;              ///< ... but for loads, which it records (load_records.h)
-  bool filtered_accesses = false;  ///< those that are not ordinary, by itself
-  /// Before instructions that read what is undefined, it leaves the wave to the interpreter, which tells.
+  bool synchronisation = false;    ///< synchronising instructions, by handlers
+  bool whole_waves = false;        ///< whole-wave instructions, by handlers
+  bool accesses = false;           ///< all accesses, by handlers, except ...
+  bool loads = false;              ///< ... loads, which are recorded inline (load_records.h)
+  bool filtered_accesses = false;  ///< accesses that fail the inline filter
+  /// Exits to the interpreter before instructions that read undefined values; the interpreter reports them.
   bool undefined_values = false;
-  bool paths = false;  ///< of each block as it begins, by itself
+  bool paths = false;  ///< each block at its start
 
   static Instrumentation of(const machine::Watched& watched);
   /// Whether an instruction is left to the interpreter's handler, which tells.
   bool by_handler(const isa::Instruction& instruction) const;
   /// Returns whether translated code records an instruction's accesses, as far as it executes it.
   bool records(const isa::Instruction& instruction) const;
-  /// Whether the interpreter has to execute all of the code in which there is such an instruction.
+  /// Returns whether code with this instruction has to be interpreted completely.
   bool must_interpret(const isa::Instruction& instruction) const;
-  /// Whether blocks are executed one after the other, each by all lanes of EXEC.
+  /// Returns whether blocks execute one after the other for all lanes of EXEC.
   bool keeps_blocks() const { return undefined_values || paths; }
 
   uint8_t bits() const {

@@ -1,8 +1,7 @@
-// engine/compiled: interpreter fallbacks: one instruction executed by the interpreter's handler, called from translated
-// code.
+// engine/compiled: interpreter fallbacks: translated code calls the interpreter's handler for one instruction.
 //
-// Whatever the translator has no IR for is done this way. The handler is prepared as the interpreter would prepare
-// it, but in a slot of its own, after which the chain ends; in a machine that is observed, as one that tells.
+// This is used for every instruction without a lowering. The MicroOp is prepared as for the interpreter, but in a
+// separate slot that ends the chain; in an observed machine it is the reporting handler.
 #pragma once
 
 #include <deque>
@@ -17,17 +16,17 @@ class InterpreterFallbacks {
  public:
   explicit InterpreterFallbacks(CodeCache& cache) : cache_(cache), page_(std::make_unique<CodePage>()) {}
 
-  /// A MicroOp that stands for the instruction at `pc` alone. Calling its handler carries it out; when the wave goes
-  /// on after it, Run::fallback_completed is set, otherwise the wave has stopped.
+  /// Prepares a MicroOp for the instruction at `pc` alone. Its handler sets Run::fallback_completed if the wave
+  /// continues after the instruction; otherwise the wave has stopped.
   const MicroOp* prepare(uint64_t pc, const isa::Instruction& instruction);
 
  private:
   struct Slot {
     OpMetadata origin;
-    MicroOp ops[6];  ///< the instruction's words, and the end of the chain after them
+    MicroOp ops[6];  ///< the instruction's words and the end of the chain
   };
   CodeCache& cache_;
-  std::unique_ptr<CodePage> page_;  ///< for the constants
+  std::unique_ptr<CodePage> page_;  ///< constants
   std::deque<Slot> slots_;
 };
 

@@ -1,4 +1,4 @@
-// engine/compiled: translated code as it is called, and what it needs at hand while it runs.
+// engine/compiled: the calling convention of translated code, and the context passed to it.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace Atoll::engine {
 
-/// Nothing absolute is in the host code, so that it can lie on disk and be used wherever the GPU code is loaded: what
-/// depends on where that is, is here.
+/// Host code is position-independent, so that it can be cached on disk and used at any load address of the GPU code.
+/// Everything that depends on addresses is in this context.
 struct JitContext {
-  uint64_t code_base;  ///< guest address from which the translation's PCs count
+  uint64_t code_base;  ///< guest address of the code; the translation's PCs are relative to it
   const MicroOp* const*
       helper_ops;  ///< interpreter fallbacks (interpreter_fallback.h) and matrix instructions by number
-  /// Whether the wave's dispatch is to be given up (1). Translated loops ask now and then.
+  /// Returns 1 if the wave's dispatch should be preempted. Polled by translated loops.
   uint8_t (*must_stop)(const Wave* wave);
   AccessFunction access;                                                              ///< access_chunk()
   uint32_t (*hardware_register)(const machine::Wave* wave, uint16_t immediate);       ///< hardware_register.h
@@ -32,20 +32,20 @@ struct JitContext {
   PathFunction block_begins;                                                          ///< block_begins()
 };
 
-/// What a translated function yields. In the last case, as when an access fails, Run::chunk says how far the region
-/// was that begins at Wave::pc.
+/// Why a translated function returned. For `interpreted`, as after a failed access, Run::chunk is the chunk that the
+/// region at Wave::pc had reached.
 enum class ExitReason : uint8_t {
-  stops,       ///< the wave does
-  goes_on,     ///< at Wave::pc, which is not in the function or not to be run by it
-  faults,      ///< as the interpreter will find out
-  interpreted  ///< the interpreter is to go on at Wave::pc, be there code for it or not
+  stops,       ///< the wave has stopped
+  goes_on,     ///< at Wave::pc, which is outside the function or not executed by it
+  faults,      ///< the interpreter will determine the fault
+  interpreted  ///< the interpreter has to continue at Wave::pc, even if code exists for it
 };
 
-/// A translated function. It runs a wave from the entry of that number.
+/// A translated function. Runs a wave from the entry with that number.
 using HostFunction = ExitReason (*)(Wave* wave, Run* run, uint64_t entry, const JitContext* context);
 
-/// Calls it. UndefinedBehaviorSanitizer would look for the function's type before it, where clang puts it; before
-/// the first translated function there is no memory.
+/// Calls the function. UndefinedBehaviorSanitizer would read a type signature before it, and there is no memory before
+/// the first function.
 [[clang::no_sanitize("function")]] inline ExitReason enter(HostFunction function, Wave* wave, Run* run, uint64_t entry,
                                                            const JitContext* context) {
   return function(wave, run, entry, context);

@@ -1,13 +1,13 @@
-// engine/compiled: loads of translated code, recorded for an observer of all accesses (machine/observer.h,
+// engine/compiled: load records of translated code, for an observer of all accesses (machine/observer.h,
 // EventMask::accesses).
 //
-// Left to the interpreter's handlers, a load costs some 100 ns, most of it outside of the observer. So translated code
-// executes loads itself and stores where their lanes access into records, chunk of lanes by chunk. After the loop over
-// the chunks it passes them to the observer, in the order of the program. Stores, atomics and barriers stay with the
-// handlers and end such a loop: the observer sees them after the loads before them and ahead of what they do.
+// A load through the interpreter's handler costs about 100 ns, most of it outside the observer. Translated code
+// therefore executes loads inline and records the lanes' addresses, chunk by chunk. After the chunk loop it reports the
+// records in program order. Stores, atomics and barriers call the handlers and end a chunk loop, so the observer sees
+// them in program order relative to loads.
 //
-// A loop that fails is done again by the interpreter for the chunks that have not finished. The records of those that
-// have are reported.
+// If a chunk loop fails, the interpreter re-executes the unfinished chunks. The records of finished chunks are
+// reported.
 #pragma once
 
 #include <cstdint>
@@ -21,24 +21,24 @@ struct Wave;
 
 namespace Atoll::engine {
 
-/// One element of a load, for the whole wave.
+/// One element of a load for the whole wave.
 struct alignas(64) LoadRecord {
-  LaneAddresses addresses;  ///< by lane; unused of even lanes
-  uint64_t lanes;           ///< that load
-  uint64_t begin;           ///< of even lanes: lane 0's address
-  int64_t stride;           ///< of even lanes: bytes from one lane's address to the next lane's
-  uint32_t op;              ///< the instruction, an index of LoadRecords::ops
+  LaneAddresses addresses;  ///< by lane; unused if `even`
+  uint64_t lanes;           ///< active lanes
+  uint64_t begin;           ///< if `even`: lane 0's address
+  int64_t stride;           ///< if `even`: distance between the addresses of adjacent lanes
+  uint32_t op;              ///< the instruction: index in LoadRecords::ops
   uint32_t kind;            ///< FilteredAccessKind::bits()
 
-  /// Set in `op` where lanes are even: the same distance from each other.
+  /// Flag in `op`: the addresses are strided.
   static constexpr uint32_t even = uint32_t{1} << 31;
 };
 
 struct LoadRecords {
   static constexpr uint32_t max = 16;
 
-  uint32_t count = 0;                   ///< of a loop that is under way
-  const MicroOp* const* ops = nullptr;  ///< JitContext::helper_ops of the code that runs
+  uint32_t count = 0;                   ///< in the current loop
+  const MicroOp* const* ops = nullptr;  ///< JitContext::helper_ops of the running code
   LoadRecord of[max];
 };
 

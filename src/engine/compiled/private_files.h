@@ -1,8 +1,8 @@
-// engine/compiled: files that are this user's alone, in which what is found may be executed.
+// engine/compiled: files that only this user can write, because their contents are executed.
 //
-// A directory or file is taken only if this user owns it, or root, and nobody else may write to it, and none is reached
-// through a symbolic link, except that the directory that all the others are in may be named by one. What is checked is
-// what has been opened, not what has that name a moment later.
+// A directory or file is accepted if this user or root owns it, no one else can write to it, and it is not reached
+// through a symbolic link (except the top directory, whose name may be a link). Checks apply to the opened descriptor,
+// so they cannot race with renames.
 #pragma once
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 namespace Atoll::engine {
 
-/// An open file, or none.
+/// Owns a file descriptor, or none.
 class Descriptor {
  public:
   explicit Descriptor(int number = -1) : number_(number) {}
@@ -30,7 +30,7 @@ class Descriptor {
   }
   explicit operator bool() const { return number_ >= 0; }
   int number() const { return number_; }
-  /// Closes it; whether all that was written to it is written.
+  /// Closes it; returns whether all data was written.
   bool finish() { return close(std::exchange(number_, -1)) == 0; }
 
  private:
@@ -39,13 +39,13 @@ class Descriptor {
 
 class PrivateDirectory {
  public:
-  enum class Missing : uint8_t { none, make };  ///< what a directory is that is not there: made for this user alone
+  enum class Missing : uint8_t { none, make };  ///< whether a missing directory is created (for this user only)
 
-  /// The error says why it is not taken; an ErrorKind::not_found where there is none.
+  /// Fails if the directory is not accepted; ErrorKind::not_found if it does not exist.
   static support::Result<PrivateDirectory> open(const std::filesystem::path& path, Missing missing);
-  /// One in it.
+  /// Opens a subdirectory.
   support::Result<PrivateDirectory> inner(const std::string& name, Missing missing) const;
-  /// A regular file in it; none if that cannot be had.
+  /// Opens a regular file in it; an empty Descriptor on failure.
   Descriptor file(const std::string& name, int flags) const;
   bool rename(const std::string& from, const std::string& to) const {
     return renameat(number(), from.c_str(), number(), to.c_str()) == 0;

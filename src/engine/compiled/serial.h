@@ -1,5 +1,5 @@
-// engine/compiled: values one after the other in bytes, as this host has them: what goes between the engine and the
-// compiler, and into the cache, is read by the same build on the same host only.
+// engine/compiled: serialisation in host format, for engine, compiler and cache. Only the same build on the same host
+// reads it.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class SerialWriter {
     const auto* bytes = reinterpret_cast<const uint8_t*>(&value);
     bytes_.insert(bytes_.end(), bytes, bytes + sizeof value);
   }
-  /// How many, and then the elements.
+  /// Writes the size and the elements.
   template <typename T>
   void put_all(std::span<const T> values) {
     put(static_cast<uint64_t>(values.size()));
@@ -36,8 +36,8 @@ class SerialWriter {
   std::vector<uint8_t> bytes_;
 };
 
-/// Reads what a SerialWriter wrote. Past the end, or where a count cannot be true, values are zero and empty, and
-/// complete() says that they are not to be used.
+/// Reads the output of a SerialWriter. After the end or an impossible size it returns zeros and empty values, and
+/// complete() is false.
 class SerialReader {
  public:
   explicit SerialReader(std::span<const uint8_t> bytes) : bytes_(bytes) {}
@@ -63,7 +63,7 @@ class SerialReader {
     const std::vector<char> text = get_all<char>();
     return {text.begin(), text.end()};
   }
-  /// Everything was there, and nothing is left.
+  /// Returns whether everything was read without error and nothing is left.
   bool complete() const { return !failed_ && at_ == bytes_.size(); }
 
  private:

@@ -1,19 +1,18 @@
-// engine/compiled: translated code kept on disk, for all programs of a user.
+// engine/compiled: the on-disk cache of translated code, shared by a user's programs.
 //
-// The engine looks here before it asks the compiler; the compiler puts here what it has made. A file holds one request
-// and its answer, and what is found is compared with the whole request, so that no hash has to be trusted. Files
-// are written under another name and renamed, hence whole at any time; a damaged one is found by its checksum and
-// removed. Builds of Atoll and kinds of host have directories of their own:
+// The engine searches it before it requests code; the compiler stores its results. A file holds a request and its
+// answer, and look-ups compare the whole request, so hash collisions are harmless. Files are written under a temporary
+// name and renamed, hence always complete; checksums detect damaged files, which are removed. Each build of Atoll and
+// kind of host has its own directory:
 //
 //     <directory>/<build and host>/<group>/<hash of the request>
 //     <directory>/<build and host>/past-runs
 //
-// Whoever could put a file there would have what they like executed, so directories and files have to be the user's own
-// (private_files.h): otherwise there is no cache.
+// Cached code is executed, so directories and files must be writable by this user only (private_files.h); otherwise the
+// cache is disabled.
 //
-// A group is what the first bytes of the code say (TranslationRequest::group): whether there is something worth a
-// closer look is one question to the file system. What past runs have spent on code that is not there is in a table
-// (past_runs.h).
+// A group is a hash of the code's first bytes (TranslationRequest::group): one file-system query determines whether a
+// full look-up can succeed. past_runs.h keeps the interpretation time of code that is not cached.
 #pragma once
 
 #include <cstdint>
@@ -30,28 +29,28 @@ namespace Atoll::engine {
 
 class TranslationCache {
  public:
-  /// In $ATOLL_CACHE, else $XDG_CACHE_HOME/atoll, else ~/.cache/atoll. Nothing if $ATOLL_CACHE is "off" or there
-  /// is no home, and in programs that must not trust their environment (support/environment.h). No file is touched yet.
-  /// The error says which variable makes no sense.
+  /// Uses $ATOLL_CACHE, else $XDG_CACHE_HOME/atoll, else ~/.cache/atoll. Returns nullopt if $ATOLL_CACHE is "off",
+  /// there is no home directory, or the program must not trust its environment (support/environment.h). Accesses no
+  /// file yet. The error names the invalid variable.
   static support::Result<std::optional<TranslationCache>> from_environment();
 
   const std::filesystem::path& directory() const { return directory_; }
   uint64_t max_bytes() const { return max_bytes_; }
 
-  /// The error says why the directory is not used, if it is there and is not.
+  /// Fails with the reason if the directory exists and is not used.
   support::Result<void> check() const;
-  /// Makes the directory where there is none. Whether it is used.
+  /// Creates the directory if needed. Returns whether it is used.
   bool make() const;
 
-  /// Whether find() can succeed for some request of the group.
+  /// Returns whether find() may succeed for a request of the group.
   bool has_group(uint64_t group) const;
-  /// The answer to a request; counted as a hit, and as the file's last use.
+  /// Returns the answer to a request; updates hits and the file's access time.
   std::optional<std::vector<uint8_t>> find(std::span<const uint8_t> request) const;
-  /// Stores an answer. What goes wrong goes unsaid: there is no cache then.
+  /// Stores an answer. Failures are ignored.
   void store(std::span<const uint8_t> request, std::span<const uint8_t> answer) const;
-  /// Keeps nothing where the limit leaves little room for it.
+  /// Disabled if the size limit leaves too little room.
   PastRuns past_runs() const;
-  /// Removes the files used longest ago until the rest is well below the limit, if it is above.
+  /// If the size limit is exceeded, removes least recently used files until the size is well below it.
   void trim() const;
 
   struct Contents {
@@ -60,7 +59,7 @@ class TranslationCache {
     uint64_t hits = 0;
   };
   Contents contents() const;
-  /// Removes everything. Error: what the system says.
+  /// Removes everything. Returns the system's error.
   support::Result<void> clear() const;
 
  private:
@@ -72,7 +71,7 @@ class TranslationCache {
   uint64_t max_bytes_ = 0;
 };
 
-/// A 64-bit hash of bytes, the same on every host.
+/// Returns a 64-bit hash of bytes that is the same on every host.
 uint64_t hash(std::span<const uint8_t> bytes, uint64_t seed = 0);
 
 }  // namespace Atoll::engine

@@ -1,4 +1,4 @@
-// engine/compiled: the translations of one GPU's code: which have been asked for, and where those that came are in use.
+// engine/compiled: the translations of one GPU's code: pending requests and code in use.
 #pragma once
 
 #include <array>
@@ -32,29 +32,27 @@ class Translations {
 
   Entry& entry(uint64_t pc) { return entries_.at(pc); }
 
-  /// The mode that a wave needs code for.
+  /// Returns the mode that a wave needs code for.
   CodeMode mode_here(const Wave& wave) const { return mode_of(wave, has_banks_); }
 
-  /// For an entry seen for the first time: puts translated code to use if there is some already.
+  /// For a new entry: installs translated code if it is already available.
   void find(const Wave& wave, Entry& entry);
-  /// Asks for code if the entry's hotness makes it worth it: for the wave's kernel, or for the code around the entry
-  /// when the kernel's does not reach it (a function called by its address). Does not wait: while another thread asks,
-  /// it does nothing.
+  /// Requests code if the entry is hot enough: for the wave's kernel, or for the code around the entry if the kernel
+  /// does not reach it (a function called by address). Returns at once if another thread is requesting.
   void ask(const Wave& wave, Entry& entry);
-  /// The same, and waits until the code is in use or it is clear that there will be none.
+  /// Requests code and waits until it is installed or has failed.
   void ask_and_wait(const Wave& wave, Entry& entry);
-  /// Whether something was asked for and has not come.
+  /// Returns whether a request is unanswered.
   bool expects_some() const { return expected_.load(std::memory_order_relaxed) != 0; }
-  /// Whether the interpreter has to execute all of the wave's kernel, for an observer's sake
+  /// Returns whether the wave's kernel has to be interpreted completely for an observer
   /// (Instrumentation::must_interpret).
   bool must_interpret(const Wave& wave);
-  /// Puts to use what has come; does not wait, not even for other threads that do the same.
+  /// Installs the code that has arrived. Never blocks, not even on other threads that do the same.
   void take_arrived();
-  /// The same, every few milliseconds: mostly it only looks at the clock, to be called whenever a wave begins or goes
-  /// on.
+  /// Does the same every few milliseconds. Usually only reads the clock; called whenever a wave starts or resumes.
   void take_arrived_sometimes();
 
-  /// Code at [begin, end) is new or gone; no wave is running there.
+  /// Code at [begin, end) was loaded or unloaded. No wave is running there.
   void forget(uint64_t begin, uint64_t end);
 
   /// A breakpoint is new or gone at `pc`, around which waves may be running. The interpreter executes translations with
@@ -64,34 +62,34 @@ class Translations {
   machine::EngineReport report() const;
 
  private:
-  /// The code that can be reached from one address, which waves come to in one mode.
+  /// The code reachable from one address in one mode.
   struct PendingTranslation {
-    std::string kernel;  ///< the kernel that it is for
+    std::string kernel;  ///< the kernel it belongs to
     uint64_t root = 0, base = 0;
     CodeMode mode;
     struct Stretch {
       uint64_t end;
-      CodeMode mode;  ///< that waves are in, as far as is known
+      CodeMode mode;  ///< assumed mode of the waves
     };
-    std::map<uint64_t, Stretch> stretches;  ///< by where they begin
+    std::map<uint64_t, Stretch> stretches;  ///< ranges of code by their begin
     CompilingCost cost;
-    RegisterCounts registers;              ///< ControlFlow::registers
-    uint64_t hotness = 0;                  ///< instructions that it would have been good for so far
-    uint64_t kept_hotness = 0;             ///< of them, those kept for later runs
-    std::optional<uint64_t> past_hotness;  ///< of past runs; unset: not looked at
-    std::optional<std::pair<uint64_t, uint64_t>> last_dispatch;  ///< that ran it: its queue and number
-    uint64_t earlier_hotness = 0;                                ///< before that one
+    RegisterCounts registers;                                    ///< ControlFlow::registers
+    uint64_t hotness = 0;                                        ///< instructions interpreted so far
+    uint64_t kept_hotness = 0;                                   ///< part of it recorded for later runs
+    std::optional<uint64_t> past_hotness;                        ///< of past runs; unset: not yet read
+    std::optional<std::pair<uint64_t, uint64_t>> last_dispatch;  ///< the last dispatch that ran it: queue and number
+    uint64_t earlier_hotness = 0;                                ///< hotness before that dispatch
     uint64_t request_hash = 0;
-    std::vector<uint8_t> request;              ///< until it is handed over; empty: the code is unfit
-    std::shared_ptr<Compilation> compilation;  ///< null: not asked for yet
+    std::vector<uint8_t> request;              ///< until it is posted; empty: not translatable
+    std::shared_ptr<Compilation> compilation;  ///< null: not requested
     bool taken = false;
 
-    /// Where a PC is; null: not in the code.
+    /// Returns the range that contains a PC, or null.
     const Stretch* at(uint64_t pc) const;
   };
   using RootAndMode = std::tuple<uint64_t, std::array<uint8_t, sizeof(CodeMode)>>;
 
-  /// Translated code at the place where its GPU code is loaded.
+  /// Translated code for one load address of the GPU code.
   struct PlacedCode {
     explicit PlacedCode(CodeCache& cache) : fallbacks(cache) {}
     JitContext context{};
@@ -102,7 +100,7 @@ class Translations {
     std::vector<const MicroOp*> helper_ops;
   };
 
-  // All with `mutex_` held.
+  // The caller holds `mutex_`.
   PendingTranslation* covering(const Wave& wave, uint64_t pc);
   PendingTranslation& pending_for(uint64_t root, const CodeMode& mode, const Wave& wave);
   void follow_code(PendingTranslation& asked, const Wave& wave);
@@ -118,8 +116,8 @@ class Translations {
   const bool has_banks_;
   EntryTable entries_;
   std::atomic<uint32_t> expected_{0};
-  std::atomic<int64_t> last_look_{0};  ///< for what has come: nanoseconds
-  mutable std::mutex mutex_;           ///< of what follows
+  std::atomic<int64_t> last_look_{0};  ///< time of the last poll, in nanoseconds
+  mutable std::mutex mutex_;           ///< protects the following members
   std::map<RootAndMode, PendingTranslation> asked_;
   std::vector<std::unique_ptr<PlacedCode>> placed_;
   machine::EngineReport report_;

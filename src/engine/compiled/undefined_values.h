@@ -1,4 +1,4 @@
-// engine/compiled: whether what translated code reads is defined, where somebody follows that
+// engine/compiled: checks whether translated code reads undefined registers
 // (compiler/lowering/undefined_value_checks.h).
 #pragma once
 
@@ -13,9 +13,8 @@ struct Wave;
 
 namespace Atoll::engine {
 
-/// Called by translated code, which is about to execute instructions with that use of registers: whether what they read
-/// is defined, but for upper halves that are not used. Then what they write is, too, from then on, but for what comes
-/// of these.
+/// Called by translated code before instructions with that register use. Returns whether all registers read are defined
+/// (except unused upper halves). If so, marks the written registers as defined, except those derived from such halves.
 using UndefinedValueFunction = uint8_t (*)(const machine::Wave* wave, machine::UndefinedRegisters* undefined,
                                            const machine::RegisterUse* uses, uint64_t count,
                                            const machine::UpperHalf* upper_halves, uint64_t upper_half_count);

@@ -1,8 +1,7 @@
-// engine: the functions of one level (semantics/host_isa.h) that code outside of the levels calls.
+// engine: the functions of one host ISA level (semantics/host_isa.h) that level-independent code calls.
 //
-// The families of instructions that work on rows are compiled for each level, from preparation to handlers. Outside of
-// the levels, their functions in prepare.h and gather_scatter.h go through the LevelFunctions of the level in use
-// (host_isa_dispatch.cpp).
+// Families of row-wise instructions are compiled once per level, from preparation to handlers. Their functions in
+// prepare.h and gather_scatter.h dispatch through the LevelFunctions of the level in use (host_isa_dispatch.cpp).
 #pragma once
 
 #include "engine/image/image_rows.h"

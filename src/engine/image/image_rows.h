@@ -1,9 +1,8 @@
-// engine: image loads and samples of a whole wave at once.
+// engine: vectorised image loads and samples of a whole wave.
 //
-// What most programs ask of an image is plain: elements or filtered values of one level, at coordinates of 32 bits,
-// without reference values, gradients or offsets. The functions here do that with rows of lanes, in the instructions of
-// the host's level, and leave the rest to image.h's, lane by lane. Both give the same results, bit for bit, except
-// for which of several NaNs a filter yields.
+// The common case has one level, 32-bit coordinates, and no reference value, gradients or offsets. It is executed on
+// rows of lanes with the host ISA level's instructions. image.h executes all other cases lane by lane. Both are
+// bit-identical, except which of several NaNs a filter returns.
 #pragma once
 
 #include "engine/image/image.h"
@@ -11,9 +10,9 @@
 namespace Atoll::engine {
 
 ATOLL_HOST_ISA_BEGIN
-/// image_load into `rows`. False: it is not plain, and nothing is done.
+/// Executes image_load into `rows`. Returns false, without any effect, if it is not the common case.
 bool load_image_rows(const ImageAccess& access, uint64_t lanes, const Row* vgprs, Row* rows);
-/// image_sample likewise.
+/// Executes image_sample in the same way.
 bool sample_image_rows(const ImageAccess& access, const semantics::ImageSampler& sampler, uint64_t lanes,
                        const Row* vgprs, Row* rows);
 ATOLL_HOST_ISA_END

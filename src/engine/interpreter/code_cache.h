@@ -1,11 +1,11 @@
 // engine: the cache of prepared code.
 //
-// Code is kept by pages of 1 KiB of guest code, each a run of MicroOps, one for each 32-bit word. A page begins
-// with every slot set to a handler that decodes the word's instruction when a wave first gets there, prepares the
-// slot and carries on in it. So only what runs is decoded, and the quick path never asks whether it was.
+// A page covers 1 KiB of guest code with one MicroOp per 32-bit word. Initially each slot has a handler that decodes
+// the instruction, prepares the slot and executes it. Only executed code is therefore decoded, and the fast path needs
+// no check.
 //
-// Pages are found by a hash table that is read without locks: pages are only ever added. When code goes away or
-// changes, its pages are swept back to their first state and stay for whatever is loaded there next.
+// Pages are found in a hash table that is read without locks, because pages are never removed. When code is unloaded or
+// changes, its pages are reset and reused for the code loaded there next.
 #pragma once
 
 #include <array>
@@ -27,16 +27,15 @@ namespace Atoll::engine {
 inline constexpr uint64_t code_page_bytes = 1024;
 inline constexpr unsigned code_page_slots = code_page_bytes / 4;
 
-/// One page of guest code, prepared, with what its MicroOps point to: their instructions and their constants. It is
-/// aligned so that a slot's address alone says which page it is in, hence which code it stands for.
+/// A prepared page of guest code with the instructions and constants that its MicroOps refer to. Its alignment allows a
+/// slot's address to identify the page.
 struct alignas(1 << 15) CodePage {
   uint64_t base = 0;
-  CodePage* next = nullptr;  ///< in the hash bucket
+  CodePage* next = nullptr;  ///< next in the hash bucket
   std::deque<OpMetadata> origins;
   std::deque<std::array<Row, 2>> constants;
-  std::map<uint64_t, const Row*> constant_rows;  ///< the same by value, so that each stands there once
-  /// An instruction that starts in the page's last words ends in the words after them: from each of those slots
-  /// the chain goes on in the next page.
+  std::map<uint64_t, const Row*> constant_rows;  ///< constants by value, for deduplication
+  /// An instruction may extend past the page's last word. The additional slots continue the chain in the next page.
   MicroOp slots[code_page_slots + 5];
 
   static uint64_t pc_of(const MicroOp* op) {
@@ -44,14 +43,14 @@ struct alignas(1 << 15) CodePage {
     return page->base + static_cast<uint64_t>(op - page->slots) * 4;
   }
 
-  /// The two rows of a constant's low and high word; valid until the page is swept.
+  /// Returns the two rows of a constant's low and high word; valid until the page is reset.
   const Row* constant(uint64_t value);
 };
 
 class CodeCache {
  public:
-  /// `watches_exceptions`: of waves that do (exceptions.h). `banks`: of waves whose instructions name VGPRs of those
-  /// (vgpr_banks.h). `watched`: what is to be told of the code's execution (observation.h).
+  /// `watches_exceptions`: for waves that do (exceptions.h). `banks`: VGPR banks of the waves (vgpr_banks.h).
+  /// `watched`: events to report (observation.h).
   explicit CodeCache(const target::Target& target, bool watches_exceptions = false, uint8_t banks = 0,
                      const machine::Watched& watched = {}, machine::WaveControl* control = nullptr)
       : target_(target), watches_exceptions_(watches_exceptions), banks_(banks), watched_(watched), control_(control) {}
@@ -59,7 +58,7 @@ class CodeCache {
   CodeCache(const CodeCache&) = delete;
   CodeCache& operator=(const CodeCache&) = delete;
 
-  /// The MicroOp of the instruction at `pc`, which must be a multiple of 4.
+  /// Returns the MicroOp of the instruction at `pc`, a multiple of 4.
   const MicroOp* find(uint64_t pc) {
     const uint64_t base = pc & ~(code_page_bytes - 1);
     CodePage* page = page_at(base);
@@ -67,10 +66,10 @@ class CodeCache {
     return &page->slots[(pc - base) / 4];
   }
 
-  /// The same, its slot prepared; null: `wave` has the fault.
+  /// Returns the prepared MicroOp; null: `wave` has faulted.
   const MicroOp* find_prepared(Wave& wave, uint64_t pc) { return prepare(wave, pc) ? find(pc) : nullptr; }
 
-  /// Decodes the instruction at `pc` and prepares its slot. False: `wave` has the fault.
+  /// Decodes the instruction at `pc` and prepares its slot. Returns false if `wave` has faulted.
   bool prepare(Wave& wave, uint64_t pc);
 
   void sweep(uint64_t begin, uint64_t end);
@@ -104,8 +103,8 @@ class CodeCache {
   machine::WaveControl* const control_;  ///< whose breakpoints the code has; null: none
 };
 
-/// The caches of a GPU's code: what an instruction does depends on the wave's size, whether exceptions are watched, and
-/// in which banks it finds its VGPRs.
+/// The code caches of a GPU, one per wave size, exception watching and VGPR banks, which all change what instructions
+/// do.
 class CodeCaches {
  public:
   explicit CodeCaches(const target::Target& gpu, const machine::Watched& watched = {},
@@ -127,18 +126,18 @@ class CodeCaches {
   void breakpoint_changed(uint64_t pc);
 
  private:
-  /// The cache of waves whose instructions name VGPRs of those banks, which begins when the first comes.
+  /// Returns the cache for the wave's VGPR banks, creating it if needed.
   CodeCache& banked(const Wave& wave);
 
   CodeCache wave64_, wave64_watching_, wave32_, wave32_watching_;
   const machine::Watched watched_;
   const bool has_banks_;
   std::mutex banked_mutex_;
-  std::map<std::pair<bool, uint8_t>, CodeCache> banked_;  ///< by watching or not, and banks
+  std::map<std::pair<bool, uint8_t>, CodeCache> banked_;  ///< by exception watching and banks
 };
 
-/// Makes the MicroOp of `origin.instruction`. Sets everything but the handler of `op`, and yields the handler; one
-/// that reports an illegal instruction where the engine has none for it.
+/// Fills in `op` for `origin.instruction`, except its handler, which is returned. Unsupported instructions get a
+/// handler that reports an illegal instruction.
 Handler prepare_op(OpMetadata& origin, MicroOp& op, CodePage& page, CodeCache& cache);
 
 }  // namespace Atoll::engine

@@ -1,8 +1,7 @@
-// engine: floating-point exceptions of waves that look for them.
+// engine: floating-point exceptions.
 //
-// A kernel that reads TRAPSTS, or that enables exceptions in MODE, is interpreted from code of its own (CodeCache), in
-// which each operation that may raise an exception finds out whether it has (semantics/float/exceptions.h). No other
-// code knows of exceptions.
+// Kernels that read TRAPSTS, or enable exceptions in MODE, use a separate CodeCache. There, operations that can raise
+// an exception also compute its flags (semantics/float/exceptions.h). Other code has no overhead.
 #pragma once
 
 #include "engine/interpreter/micro_op.h"
@@ -10,7 +9,7 @@
 
 namespace Atoll::engine {
 
-/// Notes in TRAPSTS what the operation has raised. False: one of that is enabled, and the wave has the fault.
+/// Sets raised exceptions in TRAPSTS. Returns false if one of them is enabled and the wave has faulted.
 bool raise_exceptions(Wave& wave, const MicroOp& op, const semantics::DoneOperation& done, uint64_t exec);
 
 }  // namespace Atoll::engine

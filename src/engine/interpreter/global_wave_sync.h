@@ -1,6 +1,6 @@
-// engine: global wave sync: the GPU's counters by which waves of all work-groups wait for one another. A cooperative
-// launch's grid barrier is made of it.
-// Source: Vega ISA guide, "DS_GWS_INIT" to "DS_GWS_BARRIER"; LLVM's lowering of them for the resource's number.
+// engine: global wave sync (GWS): barriers and semaphores shared by waves of all work-groups. Grid barriers of
+// cooperative launches use it. Source: Vega ISA guide, "DS_GWS_INIT" to "DS_GWS_BARRIER"; LLVM's lowering of them for
+// the resource's number.
 #pragma once
 
 #include <array>
@@ -15,16 +15,15 @@ class GlobalWaveSync {
  public:
   static constexpr unsigned resource_count = 64;
 
-  /// ds_gws_init: `value` more waves are to arrive at the barrier before the last; or the semaphore's count.
+  /// ds_gws_init: sets the barrier's number of arriving waves - 1, or the semaphore's count.
   void initialize(unsigned resource, uint32_t value);
-  /// ds_gws_sema_v and ds_gws_sema_br: lets `count` waves pass.
+  /// ds_gws_sema_v and ds_gws_sema_br: adds `count` to the semaphore.
   void signal(unsigned resource, uint32_t count);
-  /// ds_gws_sema_release_all: lets all that wait now pass.
+  /// ds_gws_sema_release_all: releases all currently waiting waves.
   void release_all(unsigned resource);
 
-  // Both say whether the wave may go on; if not, it asks again later. `waiting` is the wave's own and 0 before it asks
-  // first.
-  /// ds_gws_barrier; `value` is the count for the barrier's next use.
+  // The following functions return whether the wave may continue; otherwise it has to retry. `waiting` is kept per wave
+  // and initially 0. ds_gws_barrier; `value` is the count for the barrier's next use.
   bool barrier(unsigned resource, uint32_t value, uint8_t& waiting);
   /// ds_gws_sema_p
   bool wait(unsigned resource, uint8_t& waiting);
@@ -32,7 +31,7 @@ class GlobalWaveSync {
  private:
   struct Resource {
     int64_t count = 0;
-    bool phase = false;  ///< changes when all that wait are let go
+    bool phase = false;  ///< toggles when all waiting waves are released
   };
   bool released(const Resource& resource, uint8_t& waiting);
 

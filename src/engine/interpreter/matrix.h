@@ -1,4 +1,4 @@
-// engine: matrix instructions, as translated code has them executed.
+// engine: execution of matrix instructions for translated code.
 #pragma once
 
 #include "engine/interpreter/micro_op.h"
@@ -7,16 +7,16 @@
 
 namespace Atoll::engine {
 
-/// An MFMA or SMFMAC as far as it is the same in all waves.
+/// The wave-independent part of an MFMA or SMFMAC.
 struct MatrixOperation {
-  semantics::MatrixCall call;  ///< without registers
-  bool has_c_rows = false;     ///< C is in registers; otherwise it is D (sparse) or the constant
+  semantics::MatrixCall call;  ///< without register contents
+  bool has_c_rows = false;     ///< C is in registers; otherwise C is D (sparse) or a constant
   bool is_sparse = false, has_scales = false;
 };
 
 ATOLL_HOST_ISA_BEGIN
-/// Executes `count` matrix instructions in a row. Of MFMA, all but the first are the first one with other factors, and
-/// add to what it yields; of WMMA and SWMMAC, none may write what a later one reads as A, B, index or scales.
+/// Executes `count` consecutive matrix instructions. MFMAs after the first have the same shape and accumulate into its
+/// result. WMMAs and SWMMACs must not write A, B, index or scales of a later one.
 void multiply_ops(Wave* wave, const MicroOp* const* ops, uint64_t count, Run* run);
 ATOLL_HOST_ISA_END
 

@@ -1,12 +1,11 @@
-// engine: the prepared form of an instruction.
+// engine: MicroOp, the prepared form of an instruction.
 //
-// Every instruction is decoded once and turned into a MicroOp: the host function that carries it out (its handler)
-// and the operands that this function needs, already resolved as far as they can be before the wave is known.
-// MicroOps stand in memory as the code does, one slot per 4 bytes (code_cache.h), so that the next one is found by
-// adding, and a branch by adding more.
+// Each instruction is decoded once into a MicroOp: a handler (the host function that executes it) and its operands,
+// resolved as far as possible without a wave. MicroOps are laid out like the code, one slot per 4 bytes (code_cache.h),
+// so the next instruction and branch targets are found by address arithmetic.
 //
-// Handlers form a chain: each does its work and then jumps to the handler of the next MicroOp (a guaranteed tail
-// call), until one of them returns because the wave stops. There is no loop around them.
+// Handlers are threaded code: each executes its instruction and jumps to the next MicroOp's handler (a guaranteed tail
+// call) until one returns because the wave stops. There is no dispatch loop.
 #pragma once
 
 #include <array>
@@ -42,10 +41,10 @@ using machine::Wave;
 
 using Handler = void (*)(Wave& wave, const MicroOp* op, Run& run);
 
-/// Tells what a memory instruction is about to access, in a machine that is observed (observation.h).
+/// Reports the accesses that a memory instruction is about to make, in an observed machine (observation.h).
 using Accesses = void (*)(const Wave& wave, const MicroOp& op, const Run& run, AccessReporter& reporter);
 
-/// Where a MicroOp came from; what the quick handlers need of it is in the MicroOp itself.
+/// The source of a MicroOp. Data that fast handlers need is in the MicroOp itself.
 struct OpMetadata {
   uint64_t pc = 0;
   isa::Instruction instruction;
@@ -60,27 +59,27 @@ struct OpMetadata {
   Handler unpatched = nullptr;  ///< the slot's handler without a breakpoint
 };
 
-/// What an operand's row offset counts from. Constants have rows of their own and are addressed absolutely.
+/// Base of an operand's row offset. Constants have rows of their own, with absolute addresses.
 enum class RowBase : uint8_t { vgpr, agpr, temporary, absolute, count };
 
-/// A vector instruction: rows in, rows out.
+/// Operands of a vector instruction: rows.
 struct VectorOp {
   semantics::VectorFunction function;
   uint64_t source[3];  ///< byte offset of each source's first row from its base
-  uint32_t result;     ///< and of the result's
+  uint32_t result;     ///< byte offset of the result
   RowBase source_base[3];
   RowBase result_base;
 };
 
-/// A scalar instruction: words in, a word or pair out.
+/// Operands of a scalar instruction: words.
 struct ScalarOp {
   semantics::ScalarFunction function;
-  uint64_t constant[3];  ///< value of each source that is no register
-  uint8_t source[3];     ///< register of each source that is one
+  uint64_t constant[3];  ///< value of each source that is not a register
+  uint8_t source[3];     ///< register of each source that is a register
   uint8_t result;
 };
 
-/// A branch: the slot that it goes to.
+/// Operand of a branch: the target slot.
 struct BranchOp {
   const MicroOp* target;
   uint64_t target_pc, next_pc;
@@ -89,7 +88,7 @@ struct BranchOp {
 struct LaneAddresses;
 struct Lds;
 
-/// A memory instruction. Which of the fields mean something is for the family's file to say.
+/// Operands of a memory instruction. Their use is described in the file of each family.
 struct MemoryOp {
   uint64_t pc;
   union {
@@ -100,25 +99,25 @@ struct MemoryOp {
                        Row* result, semantics::Denormals);
   };
   int32_t offset;         ///< bytes
-  uint32_t address;       ///< byte offset of the first row of the address, from the VGPRs
+  uint32_t address;       ///< byte offset of the address's first row from the VGPRs
   uint32_t data;          ///< byte offset of the first row of the data (loads: result) from its base
-  uint32_t data2;         ///< of a second data operand
-  uint32_t result;        ///< of an atomic's result
-  RowBase data_base;      ///< of all three: VGPRs or AGPRs
+  uint32_t data2;         ///< second data operand
+  uint32_t result;        ///< result of an atomic
+  RowBase data_base;      ///< base of all three: VGPRs or AGPRs
   uint8_t scalar_base;    ///< SGPR of a scalar base address or descriptor
   uint8_t scalar_offset;  ///< SGPR of a scalar offset
-  uint8_t bits;           ///< the family's flags
+  uint8_t bits;           ///< flags, defined by each family
 };
 
 struct alignas(64) MicroOp {
   Handler handler;
   const OpMetadata* origin;
- uint8_t slots : 4;           ///< that it spans: the next instruction is this many MicroOps on
-  uint8_t broadcasts : 4;     ///< how many scalars are to be spread over temporary rows first: ...
+ uint8_t slots : 4;           ///< number of slots to the next instruction
+  uint8_t broadcasts : 4;     ///< number of scalars to broadcast to temporary rows first: ...
   uint8_t broadcast[2];       ///< ... from these registers ...
   uint8_t broadcast_slot[2];  ///< ... for these sources; with broadcast_pair: both words
-  uint8_t signs;              ///< sources whose sign is changed: sign_neg and sign_abs for each, and sign_pairs
-  uint8_t mask_in;            ///< scalar register of a lane mask read (carry-in, selector) ...
+  uint8_t signs;              ///< sources with sign modifiers: sign_neg and sign_abs for each, and sign_pairs
+  uint8_t mask_in;            ///< SGPR of a lane mask that is read (carry-in, selector) ...
   uint8_t mask_out;           ///< ... and written
   union {
     VectorOp vector;
@@ -129,7 +128,7 @@ struct alignas(64) MicroOp {
 };
 static_assert(sizeof(MicroOp) == 64);
 
-/// One of the two halves of a dual instruction (vopd.cpp): a chain of its own, which ends after it.
+/// One half of a VOPD (vopd.cpp): a chain that ends after it.
 struct DualHalf {
   OpMetadata origin;
   MicroOp chain[2];
@@ -137,10 +136,10 @@ struct DualHalf {
 
 inline constexpr uint8_t broadcast_pair = 0x80;
 
-/// MicroOp::signs, shifted by two bits for each source; and whether the signs are in the second of a pair of rows.
+/// MicroOp::signs, shifted by two bits per source; sign_pairs: the signs are in the second row of a pair.
 inline constexpr uint8_t sign_neg = 1, sign_abs = 2, sign_pairs = 0x80;
 
-/// The slot's handler. Another thread may just be preparing it: whoever sees the new handler sees the rest, too.
+/// Loads the slot's handler. Acquires, because another thread may be preparing the slot.
 inline Handler handler_of(const MicroOp* op) { return __atomic_load_n(&op->handler, __ATOMIC_ACQUIRE); }
 
 class CodeCache;
@@ -148,19 +147,18 @@ class GlobalWaveSync;
 
 inline constexpr uint8_t no_chunk = 0xFF;
 
-/// What one call of Engine::run keeps beside the wave: a host thread's scratch for operands, and the budget.
+/// Execution context of one Engine::run(): temporary rows, budget, and links to the wave's environment.
 struct alignas(64) Run {
   Row temporary[40];             ///< broadcast scalars and modified sources
-  semantics::VectorCall call{};  ///< kept from one instruction to the next; `mode` follows Wave::float_mode
-  uintptr_t base[static_cast<unsigned>(RowBase::count)]{};  ///< addresses; 0 for RowBase::absolute
+  semantics::VectorCall call{};  ///< kept between instructions; `mode` mirrors Wave::float_mode
+  uintptr_t base[static_cast<unsigned>(RowBase::count)]{};  ///< base addresses; 0 for RowBase::absolute
   uint64_t instructions = 0;                                ///< executed in this run
-  uint64_t limit = 0;                                       ///< at which a branch gives the wave back
-  bool resume = false;              ///< the chain ended only to go on in another way (register_index.h)
+  uint64_t limit = 0;                                       ///< instruction count at which branches preempt the wave
+  bool resume = false;              ///< the chain ended to continue in another mode (register_index.h)
   bool fallback_completed = false;  ///< an interpreter fallback has been executed (compiled/interpreter_fallback.h)
-  /// Of translated code that may fault and runs a chunk of lanes ahead of the others: which one
-  /// (compiler/lowering/region.h).
+  /// Chunk that translated code was executing ahead of the others when it failed (compiler/lowering/region.h).
   uint8_t chunk = no_chunk;
-  /// Which waves may follow in translated code when this one has ended; null: none.
+  /// Waves that translated code may chain to after this one ends; null: none.
   machine::WaveBatch* series = nullptr;
   CodeCache* code = nullptr;
   GlobalWaveSync* sync = nullptr;
@@ -173,23 +171,23 @@ struct alignas(64) Run {
   bool stopped = false;                              ///< a breakpoint or an observer has stopped the wave
 };
 
-/// The calling thread's Run as it was left.
+/// Returns the calling thread's Run in its last state.
 Run& run_of_thread();
 /// Prepares it, or the Run of a CompiledRun, for `wave` and `budget` instructions, and for an observer or null.
 void begin_run(Run& run, Wave& wave, uint64_t budget, CodeCache& code, GlobalWaveSync& sync,
                machine::Observer* observer = nullptr);
 
-/// Gives the wave back in `state`, to go on at `pc`: the handler returns after it.
+/// Stops the wave in `state` at `pc`. The handler must return afterwards.
 inline void stop(Wave& wave, machine::WaveState state, uint64_t pc) {
   wave.state = state;
   wave.pc = pc;
 }
 
-/// The same for a fault.
+/// Stops the wave with a fault.
 void fault(Wave& wave, uint64_t pc, machine::Fault::Kind kind, std::string what, uint64_t address = 0,
            bool is_write = false, unsigned lane = 0);
 
-/// The chain's link: every handler that cannot stop the wave is step<Body>.
+/// Handler for a Body that cannot stop the wave: executes it and tail-calls the next handler.
 template <void (*Body)(Wave&, const MicroOp&, Run&)>
 void step(Wave& wave, const MicroOp* op, Run& run) {
   ++run.instructions;
@@ -198,7 +196,7 @@ void step(Wave& wave, const MicroOp* op, Run& run) {
   [[clang::musttail]] return handler_of(op)(wave, op, run);
 }
 
-/// The same for a body that may stop the wave: it returns whether the wave goes on.
+/// Handler for a Body that may stop the wave: it returns whether the wave continues.
 template <bool (*Body)(Wave&, const MicroOp&, Run&)>
 void step_or_stop(Wave& wave, const MicroOp* op, Run& run) {
   ++run.instructions;

@@ -1,9 +1,8 @@
-// engine: code prepared for a machine that is observed (machine/observer.h).
+// engine: instrumentation of interpreted code for an observed machine (machine/observer.h).
 //
-// An instruction of which the observer wants to know gets the handler `observed`, which tells the observer and then
-// goes on in the instruction's own handler. What a memory instruction accesses is worked out by a function of its
-// family's file (Origin::accesses), from the same addresses as the instruction itself. Code that is not observed has
-// none of this: the handlers are the same, and nothing stands before them.
+// Instructions that the observer subscribes to get the handler `observed`, which reports and then tail-calls the
+// instruction's own handler. A function of each family computes a memory instruction's accesses (OpMetadata::accesses)
+// from the same addresses as the instruction. Unobserved code has no instrumentation.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +14,12 @@
 namespace Atoll::engine {
 
 struct AccessDirection {
-  bool reads, writes;  ///< an atomic does both
+  bool reads, writes;  ///< both for an atomic
   bool is_atomic;
 };
 AccessDirection direction_of(const isa::Instruction& instruction);
 
-/// What a memory instruction tells of its accesses.
+/// Reports the accesses of a memory instruction.
 class AccessReporter {
  public:
   AccessReporter(machine::Observer& observer, const Wave& wave, const OpMetadata& origin);
@@ -28,20 +27,20 @@ class AccessReporter {
   void global(const LaneAddresses& addresses, uint64_t lanes, unsigned bytes) {
     report(machine::Space::global, addresses.of, lanes, bytes, reads_, writes_);
   }
-  /// Offsets in LDS, or private addresses.
+  /// Reports accesses at LDS offsets or private addresses.
   void lds(const uint32_t* offsets, uint64_t lanes, unsigned bytes) {
     report_offsets(machine::Space::lds, offsets, lanes, bytes, reads_, writes_);
   }
   void scratch(const uint32_t* offsets, uint64_t lanes, unsigned bytes) {
     report_offsets(machine::Space::scratch, offsets, lanes, bytes, reads_, writes_);
   }
-  /// Of the wave as a whole, by scalar memory. `granule`: what addresses are rounded down to.
+  /// Reports a scalar access by the whole wave. `granule`: alignment that addresses are rounded down to.
   void scalar(uint64_t address, unsigned bytes, unsigned granule);
-  /// The side in LDS of a copy between memory and LDS, whose other side is told by global() or scratch().
+  /// Reports the LDS side of a copy between memory and LDS; global() or scratch() reports the other side.
   void lds_side(const uint32_t* offsets, uint64_t lanes, unsigned bytes, bool writes) {
     report_offsets(machine::Space::lds, offsets, lanes, bytes, !writes, writes);
   }
-  /// Where semantics' table of memory accesses does not say it.
+  /// Overrides the direction, if semantics' table of memory accesses does not contain it.
   void set_direction(bool reads, bool writes, bool is_atomic = false) {
     reads_ = reads;
     writes_ = writes;
@@ -59,13 +58,13 @@ class AccessReporter {
   bool reads_ = false, writes_ = false, is_atomic_ = false, is_scalar_ = false, drops_bits_ = false;
 };
 
-/// Tells of a wave's path that it is about to execute `code`.
+/// Reports that the wave is about to execute `code`.
 inline void report_path(Wave& wave, const Run& run, const machine::InstructionRange& code) {
   wave.reported = {
       .from = code.begin, .until = code.end, .number = run.client->on_basic_block(wave, wave.reported.number, code)};
 }
 
-/// Whether an instruction waits for counters, controls caches, or is a barrier of waves.
+/// True for waits for counters, cache control and barriers.
 bool synchronises(const isa::Instruction& instruction);
 
 /// The handler of an instruction that is observed, whose own is `handler`; that itself when nobody wants to know of it.

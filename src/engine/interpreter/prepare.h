@@ -1,8 +1,8 @@
-// engine: from an isa::Instruction to a MicroOp.
+// engine: converts an isa::Instruction to a MicroOp.
 //
-// Each family of instructions has its file, with its handlers and with one function here that prepares them: it fills
-// in the MicroOp and returns the handler, or null for an instruction that is not the family's or that it cannot carry
-// out (which prepare_op then makes a fault with the instruction's name).
+// Each family of instructions has a file with its handlers and one function declared here. It fills in the MicroOp and
+// returns the handler, or null if the instruction belongs to another family or is not supported. prepare_op() replaces
+// null by a fault with the instruction's name.
 #pragma once
 
 #include <optional>
@@ -39,35 +39,34 @@ Handler prepare_buffer(Preparation& p);          // buffer.cpp: MUBUF, MTBUF
 Handler prepare_lds(Preparation& p);             // lds.cpp: DS
 ATOLL_HOST_ISA_END
 
-/// The handler of an instruction that no family executes: a fault with its name.
+/// Handler of unsupported instructions: faults with the instruction's name.
 void not_implemented(Wave& wave, const MicroOp* op, Run& run);
 
-/// The value of an operand that no wave changes: a constant or an aperture. Null for the others.
+/// Returns the value of an operand that is the same for all waves: a constant or an aperture. nullopt for others.
 std::optional<uint64_t> constant_value(const isa::Operand& operand);
 
-/// The words of a scalar operand now: SGPRs and the like, constants, SCC, EXECZ, VCCZ, LDS_DIRECT.
+/// Returns the current value of a scalar operand: SGPRs, constants, SCC, EXECZ, VCCZ, LDS_DIRECT.
 uint64_t scalar_value(const Wave& wave, const isa::Operand& operand);
 
-/// Whether an instruction has nothing to do here: waits, hints, and upkeep of caches and counters that there are not.
+/// True for instructions without an effect here: waits, hints, and maintenance of caches and counters.
 bool does_nothing(isa::Opcode opcode);
-/// Whether all that an instruction does is to write back or invalidate caches, which there are not: only, accesses
-/// after it are not to come before those ahead of it.
+/// True for cache-control instructions. They are no-ops except that memory accesses may not be reordered across them.
 bool orders_memory(isa::Opcode opcode);
 
-/// Whether an operand is a VGPR or an AGPR, and so has a value for each lane.
+/// Returns whether an operand is a VGPR or AGPR, with a value per lane.
 inline bool is_row(const isa::Operand& operand) {
   return operand.kind == isa::OperandKind::vgpr || operand.kind == isa::OperandKind::agpr;
 }
 
-/// Where the rows of a VGPR or AGPR operand are: the base and the byte offset from it.
+/// Returns the base of a VGPR or AGPR operand's rows; row offsets are relative to it.
 inline RowBase row_base(const isa::Operand& operand) {
   return operand.kind == isa::OperandKind::agpr ? RowBase::agpr : RowBase::vgpr;
 }
 inline uint32_t row_offset(const isa::Operand& operand) { return operand.reg * uint32_t{sizeof(Row)}; }
 
-/// Whether every register that the instruction names is one of 256 VGPRs and 256 AGPRs, on GFX12.5 of 1024 VGPRs.
-/// Behind the registers of a work-group's last wave there are rows for all of them (machine/wave/initial_state.cpp), so
-/// whatever a wave has allocated, none of its instructions can touch other memory of the host.
+/// Returns whether all registers of the instruction are among 256 VGPRs and 256 AGPRs (GFX12.5: 1024 VGPRs). The last
+/// wave of a work-group is followed by rows for all of them (machine/wave/initial_state.cpp), so no instruction can
+/// access other host memory, however few registers a wave has allocated.
 bool registers_exist(const isa::Instruction& instruction);
 
 }  // namespace Atoll::engine

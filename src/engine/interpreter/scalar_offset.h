@@ -1,5 +1,5 @@
-// engine: what the immediate offset of a scalar memory instruction means.
-// Source: ISA guides of Southern Islands and Sea Islands, "SMRD": offsets count dwords, and bytes from GFX8 on.
+// engine: immediate offsets of scalar memory instructions. Source: ISA guides of Southern Islands and Sea Islands,
+// "SMRD": offsets count dwords, and bytes from GFX8 on.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace Atoll::engine {
 
-/// In bytes.
+/// Returns the offset in bytes.
 constexpr int64_t scalar_offset(const isa::Instruction& instruction) {
   if (instruction.generation >= target::Generation::gfx8) return instruction.offset;
   return int64_t{static_cast<uint32_t>(instruction.offset)} * 4;

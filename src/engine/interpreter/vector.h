@@ -1,11 +1,11 @@
-// engine: what the files of vector instructions share: where operands are and how scalars become rows.
+// engine: operands of vector instructions: locations of rows, and broadcasting of scalars.
 #pragma once
 
 #include "engine/interpreter/prepare.h"
 
 namespace Atoll::engine {
 
-/// The operands of a vector instruction by their part in it: rows in and out, lane masks in and out.
+/// The operands of a vector instruction by role: input and output rows and lane masks.
 struct VectorOperands {
   const isa::Operand* result[2]{};
   const isa::Operand* source[4]{};
@@ -15,26 +15,26 @@ struct VectorOperands {
 };
 VectorOperands vector_operands(const isa::Instruction& instruction);
 
-/// Whether the result is a byte or word of the destination. It need not be SDWA's: v_cvt_sr_fp8_f32 names one, too.
+/// Returns whether the result is a byte or word of the destination (SDWA, but also v_cvt_sr_fp8_f32).
 inline bool writes_part(const isa::Instruction& instruction) { return instruction.dst_sel != isa::SdwaSelect::dword; }
 
-/// A source of v_mad_mix or v_fma_mix, which see an inline constant in the width of the source: the decoder gives it as
-/// half precision. Other operands as they are.
+/// Returns a source of v_mad_mix or v_fma_mix with inline constants in the source's width; the decoder yields half
+/// precision. Other operands are unchanged.
 isa::Operand mixed_source(const isa::Operand& operand);
 
-/// A half of a dual instruction (X, or Y if `second`) as an instruction by itself.
+/// Returns half of a VOPD (X, or Y if `second`) as a separate instruction.
 isa::Instruction half_of(const isa::Instruction& dual, bool second);
 
-/// Whether an operand or the result is changed on its way: modifiers, SDWA, DPP, op_sel, clamp, omod.
+/// Returns whether sources or the result are modified: modifiers, SDWA, DPP, op_sel, clamp, omod.
 bool is_modified(const isa::Instruction& instruction, const semantics::VectorShape& shape);
 
 ATOLL_HOST_ISA_BEGIN
-/// The handler for instructions that are modified, or have operands of a kind that the plain handlers lack.
+/// Returns the handler for modified instructions, and for operand kinds that plain handlers do not support.
 Handler prepare_modified(Preparation& p, const VectorOperands& operands, const semantics::VectorShape& shape,
                          bool writes_exec);
 ATOLL_HOST_ISA_END
 
-/// Resolves a source of `words` registers. False: an operand of a kind that has no row of its own (SCC and the like).
+/// Resolves a source of `words` registers. Returns false for operands without a row, such as SCC.
 bool set_source(Preparation& p, unsigned slot, const isa::Operand& operand, unsigned words);
 
 [[gnu::always_inline]] inline Row* rows_at(const Run& run, RowBase base, uint64_t offset) {
@@ -45,7 +45,7 @@ bool set_source(Preparation& p, unsigned slot, const isa::Operand& operand, unsi
   for (uint32_t& lane : row) lane = value;
 }
 
-/// Copies those lanes of a row.
+/// Copies the given lanes of a row.
 [[gnu::always_inline]] inline void copy_lanes(Row& to, const Row& from, uint64_t lanes) {
   for (unsigned lane = 0; lane < semantics::wave_lanes; ++lane) {
     const uint32_t mask = 0 - static_cast<uint32_t>(lanes >> lane & 1);
@@ -53,7 +53,7 @@ bool set_source(Preparation& p, unsigned slot, const isa::Operand& operand, unsi
   }
 }
 
-/// Spreads the scalar sources over the temporary rows that set_source() gave them.
+/// Broadcasts the scalar sources to the temporary rows that set_source() assigned.
 [[gnu::always_inline]] inline void broadcast_scalars(const Wave& wave, const MicroOp& op, Run& run) {
   for (unsigned i = 0; i < op.broadcasts; ++i) {
     const unsigned slot = op.broadcast_slot[i];

@@ -7,13 +7,13 @@
 
 namespace Atoll::engine {
 
-/// Whether it is one whose meaning is known, and its matrices are in registers.
+/// Returns whether the instruction's semantics are known and its matrices are in registers.
 bool is_deep_matrix(const isa::Instruction& instruction);
 
-/// The handler of such an instruction; null for others.
+/// Returns the instruction's handler; null for others.
 Handler prepare_deep_matrix(Preparation& p);
 
-/// Executes several (matrix.h: multiply_ops).
+/// Executes several instructions (see multiply_ops() in matrix.h).
 void multiply_deep_ops(const Wave& wave, std::span<const MicroOp* const> ops, Run& run);
 
 }  // namespace Atoll::engine

@@ -11,31 +11,31 @@
 namespace Atoll::engine {
 
 struct BufferResource {
-  /// What is outside the buffer. Until GFX9 that follows from its stride and how it is addressed. An offset on GFX10 is
-  /// that of the first byte, on GFX11 and later that of the last one (Mesa, "OOB_SELECT").
+  /// When an access is out of bounds. Until GFX9 the rule follows from stride and addressing mode. The compared offset
+  /// is that of the first byte on GFX10, and of the last byte on GFX11 and later (Mesa, "OOB_SELECT").
   enum class Bounds : uint8_t {
-    structured_with_offset,  ///< the index past the last record, or the offset past the record
-    structured,              ///< the index past the last record
-    empty,                   ///< everything if there are no records, else nothing
-    raw,                     ///< the offset past the last byte
+    structured_with_offset,  ///< index past the last record, or offset past the record
+    structured,              ///< index past the last record
+    empty,                   ///< always if there are no records, else never
+    raw,                     ///< offset past the last byte
     by_addressing,           ///< `structured` if there are an index and a stride, else `raw`
   };
 
   // Fields of the words.
   static constexpr uint32_t stride_field = 0x3FFF << 16;                             ///< of word 1
   static constexpr uint32_t swizzle_field = 1u << 31;                                ///< of word 1
-  static constexpr uint32_t wide_swizzle_field = 3u << 30;                           ///< the same from GFX11 on
+  static constexpr uint32_t wide_swizzle_field = 3u << 30;                           ///< from GFX11 on
   static constexpr uint32_t add_thread_id_field = 1u << 23;                          ///< of word 3
   static constexpr uint32_t index_stride_field = 3u << 21;                           ///< of word 3
   static constexpr uint32_t element_size_field = 3u << 19, element_size_shift = 19;  ///< of word 3, until GFX8
   static constexpr uint32_t bounds_field = 3u << 28, bounds_shift = 28;              ///< of word 3, from GFX10 on
 
   uint64_t base;              ///< bytes; 48 bits
-  uint32_t stride;            ///< bytes from record to record
-  uint32_t num_records;       ///< bytes of a raw buffer, records of a structured one
+  uint32_t stride;            ///< distance between records in bytes
+  uint32_t num_records;       ///< raw buffer: bytes; structured buffer: records
   bool swizzled;              ///< records are interleaved, so that lanes' dwords lie side by side
-  bool add_thread_id;         ///< the lane's number is added to the index
-  uint8_t element_bytes = 4;  ///< that stay together in a swizzled buffer
+  bool add_thread_id;         ///< the lane number is added to the index
+  uint8_t element_bytes = 4;  ///< bytes that stay adjacent in a swizzled buffer
   Bounds bounds;
   uint32_t word3;
   target::BufferResources layout;
@@ -54,8 +54,8 @@ struct BufferResource {
       read_gfx12_5(words);
       return;
     }
-    if (layout == gfx8 && add_thread_id) stride |= data_format() << 14;  // the format's bits extend the stride then
-    if (target::has_element_size(processor)) {  // the way of addressing does not matter then for what is outside
+    if (layout == gfx8 && add_thread_id) stride |= data_format() << 14;  // the data format's bits extend the stride
+    if (target::has_element_size(processor)) {  // the addressing mode does not affect the bounds check
       element_bytes = static_cast<uint8_t>(2u << ((word3 & element_size_field) >> element_size_shift));
       const bool has_records = stride != 0 && (swizzled || !counts_bytes(processor));
       bounds = has_records ? Bounds::structured : Bounds::raw;
@@ -88,23 +88,23 @@ struct BufferResource {
     bounds = (word3 & Gfx12_5::raw_field) != 0 ? Bounds::raw : Bounds::by_addressing;
   }
 
-  /// Whether the size of a buffer that is not swizzled is in bytes even where it has records: on GFX8.
+  /// Returns whether num_records counts bytes even in a structured buffer that is not swizzled: on GFX8.
   static constexpr bool counts_bytes(const target::Processor& processor) {
     return processor.generation == target::Generation::gfx8;
   }
 
-  /// Whether a range check takes the bytes of an access into account, not only where it begins.
+  /// Returns whether the bounds check includes the access size, not only its first byte.
   constexpr bool checks_last_byte() const { return layout != target::BufferResources::gfx10; }
 
-  /// Of formatted accesses; from GFX10 on the former alone.
+  /// Format of formatted accesses; from GFX10 on there is only the data format.
   uint8_t data_format() const {
     if (layout < target::BufferResources::gfx10) return word3 >> 15 & 0xF;
     return word3 >> 12 & (layout == target::BufferResources::gfx10 ? 0x7F : 0x3F);
   }
   uint8_t number_format() const { return layout < target::BufferResources::gfx10 ? word3 >> 12 & 7 : 0; }
-  uint32_t index_stride() const { return 8u << (word3 >> 21 & 3); }  ///< records that are interleaved
+  uint32_t index_stride() const { return 8u << (word3 >> 21 & 3); }  ///< number of interleaved records
 
-  /// The size that scalar accesses are checked against.
+  /// Returns the size that scalar accesses are checked against.
   uint64_t scalar_bytes() const { return stride == 0 ? num_records : uint64_t{stride} * num_records; }
 };
 

@@ -1,8 +1,8 @@
-// engine: atomics that a GPU does not do on fine-grained memory. Such memory is uncached, so its atomics go to the
-// fabric behind the L2. Until GFX11, but for gfx940 and later, the fabric has no floating-point atomics: memory keeps
-// its value, and the lane gets 0. Source: ROCm documentation, "Hardware atomics operation support", "Support summary"
-// and the meaning of NOP. Integer atomics are done, as on a link that has them all (Infinity Fabric): on PCIe, those
-// other than add, exchange and compare-and-swap are dropped on host memory, too.
+// engine: atomics that a GPU does not perform on fine-grained memory. Such memory is uncached, so its atomics are sent
+// to the fabric behind L2. Until GFX11, except for gfx940 and later, the fabric has no floating-point atomics: memory
+// is unchanged, and the lane receives 0. Source: ROCm documentation, "Hardware atomics operation support", "Support
+// summary" and the meaning of NOP. Integer atomics are performed, as on Infinity Fabric; over PCIe, those other than
+// add, exchange and compare-and-swap are also dropped on host memory.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@
 
 namespace Atoll::engine {
 
-/// Whether the GPU does not do the operation on fine-grained memory.
+/// Returns whether the GPU drops the operation on fine-grained memory.
 inline bool drops_on_fine_grained(const target::Processor& processor, semantics::AtomicOperation operation) {
   return semantics::is_floating_point(operation) &&
          memory_model::generation_of(processor).drops_fine_grained_float_atomics;
 }
 
-/// Returns the lanes that don't access fine-grained memory, and gives the others 0 as their old value. For operations
-/// that are dropped there. `words`: registers of `result`, which may be null.
+/// Returns the lanes that do not access fine-grained memory, and sets the others' result to 0, for dropped operations.
+/// `words`: registers of `result`, which may be null.
 inline uint64_t outside_fine_grained(const LaneAddresses& addresses, uint64_t lanes, Row* result, unsigned words) {
   const machine::MemoryGrain& grain = machine::MemoryGrain::of_process();
   uint64_t done = lanes;
@@ -34,7 +34,7 @@ inline uint64_t outside_fine_grained(const LaneAddresses& addresses, uint64_t la
   return done;
 }
 
-/// Returns the lanes whose atomic is done, and gives the others 0 as their old value.
+/// Returns the lanes whose atomic is performed, and sets the others' result to 0.
 inline uint64_t without_dropped_atomics(const target::Processor& processor, semantics::AtomicOperation operation,
                                         const LaneAddresses& addresses, uint64_t lanes, Row* result, unsigned words) {
   return drops_on_fine_grained(processor, operation) ? outside_fine_grained(addresses, lanes, result, words) : lanes;

@@ -1,4 +1,4 @@
-// engine: denormals in the interpreter's float atomics.
+// engine: denormal handling of the interpreter's float atomics.
 #pragma once
 
 #include "engine/interpreter/vector.h"
@@ -7,7 +7,7 @@
 
 namespace Atoll::engine {
 
-/// How an atomic on memory treats denormals.
+/// Returns how an atomic on memory treats denormals.
 inline semantics::Denormals memory_denormals(const Wave& wave, const Run& run, semantics::AtomicOperation operation,
                                              unsigned bytes) {
   return semantics::memory_atomic_denormals(operation, bytes, wave.float_mode, *run.code->target().processor);

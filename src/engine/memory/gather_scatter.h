@@ -1,7 +1,6 @@
-// engine: moving data between registers and memory, given where each lane's data lie.
+// engine: gather and scatter between registers and memory, given each lane's host address.
 //
-// Whatever the family of a memory instruction, once it has found each lane's host address the rest is the same: this
-// file. Fault reports need the wave's PC to be set before (Wave::pc).
+// Shared by all families of memory instructions. The caller sets Wave::pc for fault reports.
 #pragma once
 
 #include <cstdint>
@@ -12,29 +11,29 @@
 
 namespace Atoll::engine {
 
-/// Where the lanes' elements begin, as host addresses.
+/// Host addresses of the lanes' elements.
 struct alignas(64) LaneAddresses {
   uint64_t of[semantics::wave_lanes];
 };
 
-/// Atomics must be aligned to their size, a power of two. False: the first of these lanes whose address is not has
-/// ended the wave.
+/// Checks that atomics are aligned to their size, a power of two. Returns false if a lane is misaligned, and faults the
+/// wave with the first one.
 bool check_aligned(Wave& wave, const MicroOp& op, const LaneAddresses& addresses, uint64_t lanes, unsigned bytes);
 
-/// Bytes from one dword of an element to its next: 4, except in swizzled memory, where lanes' dwords are interleaved.
+/// Distance between dwords of an element in bytes: 4, except in swizzled memory, where lanes are interleaved.
 inline constexpr uint32_t linear = 4;
 
-/// Loads or stores the elements of `lanes` (a bit per lane). `data` is the first row of the registers. In swizzled
-/// memory no element's dword may lie across two of memory's.
+/// Loads or stores the elements of `lanes`. `data` is the first row of the registers. In swizzled memory no dword of an
+/// element may straddle two dwords of memory.
 using Transfer = void (*)(const LaneAddresses& addresses, uint64_t lanes, uint32_t word_stride, Row* data);
 
 ATOLL_HOST_ISA_BEGIN
-/// The transfer of a load or a store that converts no format; null for other accesses.
+/// Returns the transfer function of a load or store without format conversion; null for other accesses.
 Transfer transfer_function(const semantics::MemoryAccess& access);
 ATOLL_HOST_ISA_END
 
-/// Does the atomic of `lanes` on memory that other host threads may touch, in the order of their numbers; `result` (may
-/// be null, may be `data`) gets the old values. Those on one and the same word may be one atomic of the host's.
+/// Performs an atomic in lane order on memory that other host threads may access. `result` (may be null or `data`)
+/// receives the old values. Lanes with the same address may be combined into one host atomic.
 using Atomic = void (*)(const LaneAddresses& addresses, uint64_t lanes, const Row* data, const Row* data2, Row* result,
                         semantics::Denormals denormals);
 
@@ -43,19 +42,19 @@ struct Lds {
   uint32_t bytes;
 };
 
-/// The same on LDS, where `offsets` (their lower 32 bits) are; lanes that are outside get 0. Other host threads don't
-/// touch it.
+/// Performs an atomic on LDS at `offsets` (lower 32 bits). Out-of-bounds lanes get 0. No other host thread accesses
+/// this LDS.
 using LdsAtomic = void (*)(const Lds& lds, const LaneAddresses& offsets, uint64_t lanes, const Row* data,
                            const Row* data2, Row* result, semantics::Denormals denormals);
 
 ATOLL_HOST_ISA_BEGIN
-/// The functions of an atomic; null for none.
+/// Returns the functions of an atomic; null if there are none.
 Atomic atomic_function(semantics::AtomicOperation operation, unsigned bytes);
 LdsAtomic lds_atomic_function(semantics::AtomicOperation operation, unsigned bytes);
 ATOLL_HOST_ISA_END
 
 ATOLL_HOST_ISA_BEGIN
-/// Of those lanes' elements of so many bytes. There is an address, which may mean nothing, for each of 64 lanes.
+/// Returns the pattern of the lanes' elements. All 64 addresses exist, but those of inactive lanes are arbitrary.
 machine::AccessPattern access_pattern(const uint64_t* addresses, uint64_t lanes, uint32_t bytes);
 ATOLL_HOST_ISA_END
 

@@ -1,6 +1,6 @@
-// engine: functions that access memory for the guest. Races and wild addresses are the guest's to make, as on hardware,
-// so the host's sanitizers are not to look at them. Copies are __builtin_memcpy_inline(): in the place of the C
-// library's memcpy() sanitizers put a function that looks at addresses, whoever calls it.
+// engine: functions that access guest memory. Races and wild addresses are the guest's, as on hardware, so they are
+// excluded from the host's sanitizers. Copies use __builtin_memcpy_inline(), because sanitizers replace memcpy() by a
+// checking function.
 #pragma once
 
 #define ATOLL_GUEST_ACCESS __attribute__((no_sanitize("address", "thread", "alignment", "null")))

@@ -1,8 +1,8 @@
-// engine: whether the addresses that a kernel has made are of what its GPU may touch (WorkGroup::bounds).
+// engine: checks that a kernel's addresses are within the GPU's address range (WorkGroup::bounds).
 //
-// What is not ends the access as what is not mapped does. Only where an element begins is looked at: what lies a little
-// past the bounds is inaccessible (machine/memory/address_range.h). Addresses of LDS and scratch that an engine has
-// worked out from offsets are no business of these.
+// Out-of-range accesses fault like unmapped memory. Only the first byte of an element is checked: memory just past the
+// bounds is inaccessible (machine/memory/address_range.h). LDS and scratch addresses that an engine computed from
+// offsets are not checked.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ namespace Atoll::engine {
     machine::refuse_access(address, writes);
 }
 
-/// The same of the addresses of these lanes.
+/// Checks the addresses of these lanes.
 [[gnu::always_inline]] inline void check_bounds(const Wave& wave, const LaneAddresses& addresses, uint64_t lanes,
                                                 bool writes) {
   const machine::AddressBounds bounds = wave.work_group->bounds;
-  bool any = false;  // of all lanes, which is quicker
+  bool any = false;  // checks all lanes first, which is faster
   for (unsigned lane = 0; lane < semantics::wave_lanes; ++lane) any |= !bounds.hold(addresses.of[lane]);
   if (!any) [[likely]]
     return;

@@ -1,8 +1,8 @@
-// engine: addresses in global memory, lane by lane, as instructions of GFX12.5 have them: 64 bits in a pair of VGPRs,
-// or a scalar base with an offset in a VGPR, which is signed and may count elements (scale_offset).
+// engine: per-lane global addresses of GFX12.5 instructions: 64 bits in a pair of VGPRs, or a scalar base with a signed
+// offset in a VGPR, which may count elements (scale_offset).
 //
-// Uses of MemoryOp: `address` has the VGPRs, `scalar_base` and `scalar_offset` the base and what an offset is
-// multiplied by, and `bits` says whether there is a base.
+// Use of MemoryOp: `address` is the VGPRs, `scalar_base` the base, `scalar_offset` the offset's scale, and `bits` has
+// the flag for a base.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace Atoll::engine {
 
 inline constexpr uint8_t has_lane_address_base = 1;  ///< MemoryOp::bits
 
-/// `bytes`: of an element. `scalar`: the operand that is a base if it is a scalar one, or null.
+/// `bytes`: element size. `scalar`: operand that is the base if it is an SGPR; may be null.
 inline void set_lane_address(MemoryOp& m, const isa::Instruction& instruction, const isa::Operand& vector,
                              const isa::Operand* scalar, unsigned bytes) {
   m.offset = instruction.offset;
@@ -25,7 +25,7 @@ inline void set_lane_address(MemoryOp& m, const isa::Instruction& instruction, c
   m.bits = has_lane_address_base;
 }
 
-/// `rows`: those of the address.
+/// `rows`: rows of the address.
 inline uint64_t lane_address(const Wave& wave, const MemoryOp& m, const Row* rows, unsigned lane) {
   const auto offset = static_cast<uint64_t>(int64_t{m.offset});
   if ((m.bits & has_lane_address_base) == 0) return (rows[0][lane] | uint64_t{rows[1][lane]} << 32) + offset;

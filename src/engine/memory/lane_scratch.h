@@ -1,7 +1,7 @@
-// engine: flat addresses of scratch on GFX12.5, which say in whose scratch they are (machine/memory/memory.h).
+// engine: flat scratch addresses of GFX12.5, which contain the lane that owns the scratch (machine/memory/memory.h).
 //
-// Scratch is globally accessible there: a lane may use the address of another lane's variable. Found here is the
-// scratch of the waves of the same work-group; an address of another work-group's is one past the wave's own scratch.
+// Scratch is globally accessible there: a lane may access another lane's variable. Supported is scratch of waves in the
+// same work-group; an address in another work-group maps past the wave's own scratch.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ inline bool is_lane_scratch(uint64_t address) {
   return address >> machine::lane_scratch_tag_shift == machine::lane_scratch_base >> machine::lane_scratch_tag_shift;
 }
 
-/// A lane's scratch: where its first dword is, and the private address in it.
+/// An address in a lane's scratch: host address of its first dword, and the private address.
 struct PrivateAddress {
   uint64_t column;
   uint32_t offset;
