@@ -1,4 +1,4 @@
-// Atoll's C++ library: memory of a GPU, and what kernels are launched with. atoll.h includes this.
+// Atoll's C++ library: GPU memory and kernel arguments. Included by atoll.h.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace Atoll {
 
-/// Memory of a GPU, freed with its last copy. `data()` is valid on host and GPU alike.
+/// GPU memory, freed with its last copy. `data()` is valid on host and GPU.
 class ATOLL_PUBLIC Buffer {
  public:
   void* data() const { return data_.get(); }
@@ -45,7 +45,7 @@ struct LocalMemory {
   uint32_t bytes = 0;
 };
 
-/// The type of a number, or of the numbers behind a pointer.
+/// Type of a number, or of the numbers that a pointer refers to.
 struct NumberType {
   uint8_t size = 0;  ///< bytes; 0 for structures, void and other types that a launch does not check
   bool is_floating = false, is_pointer = false;
@@ -64,9 +64,9 @@ struct NumberType {
 /// One kernel argument as bytes.
 struct Argument {
   std::vector<std::byte> bytes;
-  bool is_local_memory = false;         ///< then `bytes` is the uint32_t number of bytes of LDS
-  std::shared_ptr<const void> keeps{};  ///< the buffer that it points to, which so lives until the kernel has run
-  NumberType type{};                    ///< compared with the kernel's parameter where both are known
+  bool is_local_memory = false;         ///< if set, `bytes` is the uint32_t size of the LDS
+  std::shared_ptr<const void> keeps{};  ///< buffer that it points to, kept alive until the kernel has run
+  NumberType type{};                    ///< compared with the kernel's parameter if both are known
 
   template <typename T>
   Argument(const T& value) : type(NumberType::of<T>()) {  // NOLINT(google-explicit-constructor): written bare
@@ -92,8 +92,8 @@ struct Argument {
   }
 };
 
-/// An argument for a parameter of the type P of a kernel's C++ signature: what a function with such a parameter would
-/// take, except that nothing floating-point becomes an integer.
+/// Converts to an argument for a kernel parameter of type P. Accepts what a function with such a parameter accepts,
+/// except conversions from floating point to integer.
 template <typename P>
 struct PassedAs {
   static_assert(std::is_trivially_copyable_v<P>, "a kernel's parameters are numbers, structures and pointers");

@@ -7,13 +7,12 @@
 //     if (!done) std::fprintf(stderr, "%s\n", done.error().message.c_str());
 //     std::vector<float> result = out.read();
 //
-// Nothing here throws but value_of() and what the C++ library throws when memory runs out: what can fail returns
-// Expected<T>, whose error() says what went wrong, in words and in fields (failure.h). Handles (Gpu, Code, Buffer,
-// Stream, Event) are cheap to copy, share what they stand for, and keep alive what they need. Different threads may use
-// the same ones. A handle that is default-constructed, or was moved from, stands for nothing and may only be assigned
-// to.
+// Only value_of() throws, and the C++ library when memory runs out. Functions that can fail return Expected<T>, whose
+// error() describes the failure in words and in fields (failure.h). Handles (Gpu, Code, Buffer, Stream, Event) are
+// cheap to copy, share their object, and keep alive what they need. They may be used by several threads. A handle that
+// is default-constructed or moved from is empty and may only be assigned to.
 //
-// The same from C: atoll_c.h.
+// The same interface for C: atoll_c.h.
 #pragma once
 
 #include <array>
@@ -48,35 +47,35 @@ ATOLL_PUBLIC std::string_view version();
 struct Parameter {
   enum class Kind : uint8_t {
     value,         ///< a number or a structure
-    pointer,       ///< to memory of the GPU
+    pointer,       ///< pointer to GPU memory
     local_memory,  ///< LDS: takes a LocalMemory
     unsupported    ///< images, samplers, pipes, queues
   };
-  std::string name;     ///< empty where the compiler left names out
-  std::string type;     ///< "float*", as the metadata or the kernel's name in C++ has it; empty where neither does
-  std::string element;  ///< "f32": the type of the number, or of the numbers it points to; empty where not known
+  std::string name;     ///< empty if the compiler omitted names
+  std::string type;     ///< "float*", from the metadata or the kernel's C++ name; empty if unknown
+  std::string element;  ///< "f32": type of the number, or of the numbers it points to; empty if unknown
   Kind kind = Kind::value;
-  uint32_t offset = 0, size = 0;  ///< in the kernel argument segment
+  uint32_t offset = 0, size = 0;  ///< position in the kernel argument segment
 };
 
 struct KernelInfo {
   std::string name;
   std::vector<Parameter> parameters;  ///< without the hidden ones
-  uint32_t lds_bytes = 0;             ///< static; dynamic LDS comes on top
-  uint32_t scratch_bytes = 0;         ///< of a lane
+  uint32_t lds_bytes = 0;             ///< static; dynamic LDS is added
+  uint32_t scratch_bytes = 0;         ///< per lane
   uint32_t vgprs = 0, agprs = 0, sgprs = 0;
   uint32_t max_block_size = 0;               ///< work-items of a work-group
-  std::array<uint32_t, 3> required_block{};  ///< zeroes when any will do
-  std::array<uint32_t, 3> max_blocks{};      ///< work-groups in each dimension; 0 for any number
+  std::array<uint32_t, 3> required_block{};  ///< zeroes if unrestricted
+  std::array<uint32_t, 3> max_blocks{};      ///< maximum work-groups in each dimension; 0: unlimited
   bool whole_blocks = false;                 ///< the grid has to be a multiple of the block
-  bool on_load = false, on_unload = false;   ///< runs by itself, when its code is loaded or before it is unloaded
+  bool on_load = false, on_unload = false;   ///< runs automatically when its code is loaded, or before it is unloaded
 };
 
-/// What a kernel's C++ signature says of one of its parameters: see Gpu::kernel.
+/// Type of a parameter from a kernel's C++ signature: see Gpu::kernel.
 struct ParameterType {
   Parameter::Kind kind = Parameter::Kind::value;
   uint32_t size = 0;
-  NumberType number{};  ///< of the value, or behind the pointer
+  NumberType number{};  ///< type of the value, or of what the pointer refers to
 
   template <typename P>
   static constexpr ParameterType of() {
@@ -87,15 +86,15 @@ struct ParameterType {
   }
 };
 
-/// Loaded code: one code object or, of a program made from several source files, one for each. Its fini kernels run
-/// when the last copy goes; what goes wrong in one is said on standard error.
+/// Loaded code: one code object, or one for each source file of a program. Its fini kernels run when the last copy is
+/// destroyed; their errors are printed on standard error.
 class ATOLL_PUBLIC Code {
  public:
   std::vector<std::string> kernels() const;
   Expected<KernelInfo> describe(std::string_view kernel) const;
-  /// A failure when the kernel's parameters are not of these types, as far as its metadata tells.
+  /// Fails if the kernel's parameters, as far as its metadata describes them, are not of these types.
   Expected<void> check_signature(std::string_view kernel, std::span<const ParameterType> types) const;
-  /// A device variable's memory; empty when there is none of that name.
+  /// Returns a device variable's memory; empty if there is no such variable.
   std::span<std::byte> variable(std::string_view name) const;
   struct State;
 
@@ -116,13 +115,13 @@ struct LaunchResult {
   double seconds = 0;
 };
 
-/// Something that a stream does, and when it has been done.
+/// An operation of a stream and its completion.
 class ATOLL_PUBLIC Event {
  public:
   bool is_done() const;
-  /// Waits until it is done; what a launch took, or why it failed.
+  /// Waits for completion. Returns the statistics of a launch, or its failure.
   Expected<LaunchResult> wait() const;
-  /// Whether it was done within that time.
+  /// Returns whether it was completed within that time.
   bool wait_for(double seconds) const;
   struct State;
 
@@ -134,13 +133,13 @@ class ATOLL_PUBLIC Event {
 template <typename Signature>
 class Kernel;
 
-/// Work for a GPU that is done one after the other, while the program goes on. Different streams run at the same time.
+/// A queue of operations that run in order while the program continues. Different streams run concurrently.
 ///
-/// After something has failed, what comes later in the stream is not done, and fails too, until synchronize() has told
-/// what it was. Everything that was begun is finished before the last handle goes.
+/// After a failure, later operations of the stream fail without running until synchronize() has returned the failure.
+/// The last handle's destructor waits for all operations that have begun.
 class ATOLL_PUBLIC Stream {
  public:
-  /// As Gpu::launch_with. Mistakes in the arguments and the shape are found at once; buffers live until it has run.
+  /// Like Gpu::launch_with. Invalid arguments and shapes fail at once; buffers are kept alive until it has run.
   Expected<Event> launch_with(const Code& code, std::string_view kernel, const LaunchShape& shape,
                               std::span<const Argument> arguments) const;
   template <typename... Args>
@@ -153,9 +152,9 @@ class ATOLL_PUBLIC Stream {
   Expected<Event> launch(const Kernel<void(P...)>& kernel, const LaunchShape& shape,
                          std::type_identity_t<PassedAs<P>>... arguments) const;
 
-  /// A function of the host's, in its turn; it must not wait for the stream.
+  /// Enqueues a host function. It must not wait for the stream.
   Event call(std::function<void()> function) const {
-    // Caught here, in the program: the library has a C++ runtime of its own.
+    // Exceptions are caught here, in the program, because the library has a separate C++ runtime.
     return call_reported([run = std::move(function)]() -> std::optional<std::string> {
       try {
         run();
@@ -167,13 +166,13 @@ class ATOLL_PUBLIC Stream {
       return std::nullopt;
     });
   }
-  /// The same for a function that does not throw, but returns what went wrong in it.
+  /// Enqueues a function that does not throw but returns an error text.
   Event call_reported(std::function<std::optional<std::string>()> function) const;
-  /// Done when all that was given to the stream before is.
+  /// Returns an event for the completion of all earlier operations of the stream.
   Event record() const;
-  /// What comes later waits until the event, of whatever stream, is done; it fails if that has failed.
+  /// Makes later operations wait for an event of any stream. They fail if the event failed.
   void wait(const Event& event) const;
-  /// Waits until all is done; the first failure since the last time.
+  /// Waits for all operations; returns the first failure since the last call.
   Expected<void> synchronize() const;
   struct State;
 
@@ -182,39 +181,37 @@ class ATOLL_PUBLIC Stream {
   std::shared_ptr<State> state_;
 };
 
-/// Where a kernel's printf() goes: assertions write to the second.
+/// Destination of a kernel's printf(); assertions write to standard error.
 enum class Output : uint8_t { standard_output, standard_error };
 
 struct GpuOptions {
-  unsigned threads = 0;        ///< host threads that run work-groups; 0: all of the host's
-  double timeout_seconds = 0;  ///< of one launch; 0: none
+  unsigned threads = 0;        ///< host threads that run work-groups; 0: as many as the host has processors
+  double timeout_seconds = 0;  ///< per launch; 0: none
   std::string engine{};        ///< "compiled" (the default) or "interpreter"
-  /// The order in which waves run: "fast" (the default), "fair", where all of a work-group's run side by side, or a
-  /// number, the seed of a pseudo-random order. All but "fast" are the same in each run, on one thread and the
-  /// interpreter.
+  /// Order in which waves run: "fast" (the default), "fair" (all waves of a work-group in turn), or a number, the seed
+  /// of a pseudo-random order. All but "fast" are deterministic, with one thread and the interpreter.
   std::string schedule{};
-  std::string core_file{};  ///< where a fault leaves a core file, %p being the process; empty: nowhere
-  /// Gets what kernels print, instead of the program's standard output and standard error; from any thread, one call at
+  std::string core_file{};  ///< core file written at a fault, %p is the process ID; empty: none
+  /// Receives the output of kernels instead of standard output and standard error. Called from any thread, one call at
   /// a time. It must neither throw nor launch kernels.
   std::function<void(std::string_view text, Output where)> on_output{};
-  /// What is to be checked while kernels run: names of checkers with commas between them ("memory"), or "all"; empty:
-  /// what the environment variable ATOLL_CHECK says. Findings are kept (Gpu::findings).
+  /// Checkers to run: comma-separated names ("memory"), or "all"; empty: the environment variable ATOLL_CHECK. Findings
+  /// are collected (Gpu::findings).
   std::string check{};
-  std::string check_suppressions{};  ///< path of a file of findings not to be reported
-  std::string check_report{};        ///< where the findings go in the end: a file .json, .xml (JUnit) or .sarif
-  /// Gets the report of each finding that is made while the GPU is there, instead of the program's standard error; as
-  /// on_output.
+  std::string check_suppressions{};  ///< path of a suppression file
+  std::string check_report{};        ///< report file: .json, .xml (JUnit) or .sarif
+  /// Receives the report of each finding instead of standard error, like on_output, while the GPU exists.
   std::function<void(std::string_view report)> on_finding{};
 };
 
-/// A mistake of a kernel's, found by a checker. Each is told once; `count` says how often it was made.
+/// A mistake in a kernel that a checker found. Each is reported once; `count` is the number of occurrences.
 struct Finding {
   std::string checker;      ///< "memory"
   std::string kind;         ///< "out-of-bounds"
-  bool is_note = false;     ///< something to know, not a mistake
-  std::string message;      ///< in one line
-  std::string report;       ///< all that is known, in several lines
-  std::string kernel;       ///< demangled; empty when it was not in a kernel
+  bool is_note = false;     ///< information, not a mistake
+  std::string message;      ///< one line
+  std::string report;       ///< full report, several lines
+  std::string kernel;       ///< demangled; empty if not in a kernel
   std::string source_file;  ///< of the instruction; empty without debug information
   uint32_t line = 0, column = 0;
   uint64_t count = 0;
@@ -222,16 +219,16 @@ struct Finding {
 
 class ATOLL_PUBLIC Gpu {
  public:
-  /// `name`: a product ("mi250x"), a processor ("gfx90a") or a target ID ("gfx90a:xnack-"). There may be several GPUs
-  /// at a time; each has code and memory of its own, and its kernels can use the others' memory, too.
+  /// `name`: a product ("mi250x"), a processor ("gfx90a") or a target ID ("gfx90a:xnack-"). Several GPUs may exist;
+  /// each has its own code and memory, and its kernels can access the others' memory.
   static Expected<Gpu> create(std::string_view name, const GpuOptions& options = {});
-  /// A GPU that runs the code in this file.
+  /// Creates a GPU that can run the code in this file.
   static Expected<Gpu> create_for_file(const std::string& path, const GpuOptions& options = {});
 
   std::string product() const;    ///< "AMD Instinct MI250X"
   std::string target_id() const;  ///< "gfx90a:sramecc+:xnack-"
 
-  /// A code object, a bundle or a program with one. Its init kernels have run when this returns.
+  /// Loads a code object, a bundle or a program that contains one, and runs its init kernels.
   Expected<Code> load_file(const std::string& path) const;
   Expected<Code> load(std::span<const std::byte> file) const;
   Expected<Buffer> allocate_bytes(size_t bytes) const;  ///< zeroed
@@ -246,8 +243,8 @@ class ATOLL_PUBLIC Gpu {
     return TypedBuffer<T>(*buffer);
   }
 
-  /// Runs a kernel to its end. The arguments must match the kernel's parameters in number, size and, where both are
-  /// known, type; hidden arguments are filled in.
+  /// Runs a kernel to completion. The arguments must match the kernel's parameters in number, size and, if known, type.
+  /// Hidden arguments are added.
   Expected<LaunchResult> launch_with(const Code& code, std::string_view kernel, const LaunchShape& shape,
                                      std::span<const Argument> arguments) const;
   template <typename... Args>
@@ -257,21 +254,21 @@ class ATOLL_PUBLIC Gpu {
     return launch_with(code, kernel, shape, list);
   }
 
-  /// The kernel as a function of C++, whose arguments the compiler checks:
+  /// Returns the kernel as a C++ function, whose arguments the compiler checks:
   ///
   ///     auto scale = value_of(gpu.kernel<void(float*, float, int)>(code, "scale"));
   ///     scale({.grid = {1024}, .block = {256}}, out, 2.0f, 1024);
   ///
-  /// A failure when the signature is not the kernel's, as far as its metadata tells.
+  /// Fails if the signature does not match the kernel's metadata.
   template <typename Signature>
   Expected<Kernel<Signature>> kernel(const Code& code, std::string_view name) const;
 
   Expected<Stream> create_stream() const;
 
-  /// What the checkers have found until now, in the order in which they found it.
+  /// Returns the findings so far, in the order they were made.
   std::vector<Finding> findings() const;
 
-  /// Stops what runs on the GPU: launches end with FailureKind::aborted. May be called from a signal handler.
+  /// Stops the GPU's kernels: launches end with FailureKind::aborted. May be called from a signal handler.
   void interrupt() const;
 
   struct State;
@@ -281,8 +278,8 @@ class ATOLL_PUBLIC Gpu {
   std::shared_ptr<State> state_;
 };
 
-/// A kernel with its signature: see Gpu::kernel. Parameters that are pointers take buffers of the type pointed to,
-/// those of type LocalMemory LDS.
+/// A kernel with its signature: see Gpu::kernel. Pointer parameters take buffers of the pointed-to type, LocalMemory
+/// parameters take LDS.
 template <typename... P>
 class Kernel<void(P...)> {
  public:
@@ -290,7 +287,7 @@ class Kernel<void(P...)> {
   const Code& code() const { return code_; }
   const std::string& name() const { return name_; }
 
-  /// Runs it to its end.
+  /// Runs it to completion.
   Expected<LaunchResult> operator()(const LaunchShape& shape, PassedAs<P>... arguments) const {
     const std::array<Argument, sizeof...(P)> list{std::move(arguments.argument)...};
     return gpu_.launch_with(code_, name_, shape, list);

@@ -1,4 +1,4 @@
-// Atoll's C++ library: what went wrong, as a value. atoll.h includes this.
+// Atoll's C++ library: failures as values. Included by atoll.h.
 #pragma once
 
 #include <array>
@@ -13,16 +13,16 @@
 namespace Atoll {
 
 enum class FailureKind : uint8_t {
-  invalid_argument,     ///< the caller asked for something that makes no sense
-  invalid_file,         ///< a file or byte range is not what it claims to be, or is damaged
+  invalid_argument,     ///< an argument of the caller is invalid
+  invalid_file,         ///< a file or byte range has the wrong format or is damaged
   incompatible,         ///< well formed, but not for this GPU
-  not_found,            ///< a name that nothing has
-  unsupported,          ///< known, but not implemented: the message names it
-  out_of_resources,     ///< more registers, memory, LDS, ... than there is
-  memory_fault,         ///< a kernel touched memory that is not mapped for it
-  illegal_instruction,  ///< a kernel ran into bytes that are no instruction of its GPU
-  aborted,              ///< a kernel trapped, ran out of time or was stopped: `fault` says which
-  system,               ///< the host's operating system refused something
+  not_found,            ///< the name does not exist
+  unsupported,          ///< valid but not implemented: the message names it
+  out_of_resources,     ///< requires more registers, memory, LDS, ... than available
+  memory_fault,         ///< a kernel accessed memory that is not mapped for the access
+  illegal_instruction,  ///< a kernel executed bytes that are not an instruction of its GPU
+  aborted,              ///< a kernel trapped, timed out or was stopped: see `fault`
+  system,               ///< a system call failed
 };
 
 /// "memory_fault".
@@ -33,12 +33,12 @@ constexpr std::string_view name_of(FailureKind kind) {
   return names[static_cast<size_t>(kind)];
 }
 
-/// Where and how a kernel failed. Work-group, wave and work-item are those that the report in `Failure::message` names.
+/// Where and how a kernel failed. Work-group, wave and work-item are those in the report, `Failure::message`.
 struct KernelFault {
   enum class Kind : uint8_t {
-    memory,               ///< touched `address`, which is not mapped, or not for this access
-    illegal_instruction,  ///< no instruction of this GPU, or one that Atoll lacks
-    instruction_fetch,    ///< jumped to where no code is
+    memory,               ///< accessed `address`, which is not mapped for the access
+    illegal_instruction,  ///< not an instruction of this GPU, or not supported by Atoll
+    instruction_fetch,    ///< jumped outside the code
     scratch_overflow,     ///< private address past the wave's scratch
     lds_overflow,
     abort,        ///< s_trap 2: llvm.trap, assert
@@ -48,14 +48,14 @@ struct KernelFault {
   };
   Kind kind = Kind::memory;
   std::string kernel;                 ///< demangled
-  std::string function;               ///< around the instruction, when that is not the kernel itself
+  std::string function;               ///< function around the instruction, if it is not the kernel itself
   std::string instruction;            ///< as text
   uint64_t program_counter = 0;       ///< its address
   std::string source_file;            ///< of the instruction; empty without debug information
-  uint32_t line = 0, column = 0;      ///< in the source file; 0 when not known
-  std::optional<uint64_t> address{};  ///< that was accessed, of a memory fault
+  uint32_t line = 0, column = 0;      ///< 0 if unknown
+  std::optional<uint64_t> address{};  ///< accessed address of a memory fault
   bool is_write = false;              ///< what the access was
-  std::string near{};                 ///< what lies next to the address, in words
+  std::string near{};                 ///< what is next to the address, as text
   std::array<uint32_t, 3> work_group{}, work_item{};
   uint32_t wave = 0, lane = 0;
   bool lane_known = true;  ///< otherwise lane and work-item are the wave's first active ones
@@ -69,17 +69,17 @@ constexpr std::string_view name_of(KernelFault::Kind kind) {
   return names[static_cast<size_t>(kind)];
 }
 
-/// What went wrong. `message` is for a person; of a fault in a kernel it has several lines.
+/// A failure. `message` is text for users; that of a kernel fault has several lines.
 struct Failure {
   std::string message{};
   FailureKind kind = FailureKind::invalid_argument;
-  std::optional<KernelFault> fault{};  ///< when a kernel faulted, ran out of time or was stopped
+  std::optional<KernelFault> fault{};  ///< if a kernel faulted, timed out or was stopped
 };
 
 template <typename T>
 using Expected = std::expected<T, Failure>;
 
-/// A failure as an exception, for programs that want one: see value_of().
+/// A failure as an exception: see value_of().
 class Error : public std::runtime_error {
  public:
   explicit Error(Failure failure) : std::runtime_error(failure.message), failure_(std::move(failure)) {}
@@ -89,7 +89,7 @@ class Error : public std::runtime_error {
   Failure failure_;
 };
 
-/// The value, or an Error. (std::expected's own value() throws an exception that does not say what went wrong.)
+/// Returns the value or throws Error. (std::expected::value() throws an exception without a message.)
 template <typename T>
 T value_of(Expected<T> expected) {
   if (!expected) throw Error(std::move(expected).error());

@@ -1,4 +1,4 @@
-// library: a code object as text, with what its metadata says of the kernels.
+// library: disassembles a code object, with remarks from its kernels' metadata.
 #pragma once
 
 #include <functional>
@@ -12,23 +12,23 @@
 
 namespace Atoll::library {
 
-/// One code object, all but its text.
+/// A decoded code object, ready to be printed.
 struct DisassembledCode {
   std::vector<assembler::DisassembledSection> sections;
   object::Metadata metadata;
 };
 
-/// All of it, or, if a name is given, this kernel. The error is of kind not_found if the kernel is not in it.
+/// Decodes the code object, or one kernel of it. ErrorKind::not_found if the kernel does not exist.
 support::Result<DisassembledCode> disassemble(const object::FoundCodeObject& code, const std::string& kernel);
 
-/// Options for what is printed beside the instructions.
+/// Options of the listing.
 struct ListingOptions {
-  bool bytes = false;   ///< address and bytes after each instruction
-  bool source = false;  ///< source lines before their instructions, where there is debug information
+  bool bytes = false;   ///< print address and bytes after each instruction
+  bool source = false;  ///< print source lines before their instructions, if there is debug information
 };
 
-/// Appends the text: where the code object is, what it is for, and its sections, with remarks on its kernels. `flush`
-/// as in assembler::append_text.
+/// Appends the listing: origin and target of the code object, and its sections with remarks on kernels. `flush`: see
+/// assembler::append_text.
 void append_text(std::string& out, DisassembledCode& code, const object::FoundCodeObject& from,
                  const ListingOptions& options, const std::function<void(std::string&)>& flush = {});
 

@@ -1,4 +1,4 @@
-// library: which of the code objects in a file somebody is to look at.
+// library: selects code objects of a file by GPU.
 #pragma once
 
 #include <string>
@@ -8,9 +8,8 @@
 
 namespace Atoll::library {
 
-/// Leaves those for a GPU: a processor or target ID stands for the code objects that were built for it, settings that
-/// it does not name being any; a product's name for what it would run; an empty name for all. An error when there are
-/// none.
+/// Keeps the code objects for a GPU. A processor or target ID selects those built for it; unnamed settings match any. A
+/// product's name selects those that it would run; an empty name selects all. Fails if none remain.
 support::Result<void> select_code(object::FoundCodeObjects& found, const std::string& gpu);
 
 }  // namespace Atoll::library

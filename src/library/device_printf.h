@@ -1,7 +1,6 @@
-// library: printf() of kernels, whose formats and arguments the host gets as bytes.
+// library: formats printf() output of kernels, whose formats and arguments arrive as bytes.
 //
-// What the conversions mean is C's, with OpenCL's vectors (%v4f). A device has the types of a 64-bit Linux: `l` is 64
-// bits.
+// Conversions are those of C and OpenCL's vectors (%v4f). Types are those of 64-bit Linux: `l` is 64 bits.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +11,10 @@
 
 namespace Atoll::library {
 
-/// The bytes of the next argument; for a string those up to its end, without the zero. Empty when there is none.
+/// Returns the bytes of the next argument; for a string, without the terminating zero. Empty if there is none.
 using NextArgument = std::function<std::span<const std::byte>(bool is_string)>;
 
-/// The text. Conversions that lack an argument, or that C does not know, are printed as they are written.
+/// Returns the text. Conversions without an argument, or unknown to C, are printed verbatim.
 std::string format_printf(std::string_view format, const NextArgument& next);
 
 }  // namespace Atoll::library

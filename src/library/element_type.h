@@ -1,4 +1,4 @@
-// library: the numbers that `atoll launch` reads, fills buffers with and prints: i8 to i64, u8 to u64, f16 to f64.
+// library: number types that `atoll launch` reads, fills buffers with and prints: i8 to i64, u8 to u64, f16 to f64.
 #pragma once
 
 #include <cstddef>
@@ -21,25 +21,24 @@ struct ElementType {
   uint8_t size;  ///< bytes
 };
 
-/// All of them.
+/// Returns all types.
 std::span<const ElementType> element_types();
 /// "f32", or nullptr.
 const ElementType* find_element_type(std::string_view name);
-/// Returns the type of "float" or, for a pointer ("float*", "float4 const*"), of the numbers that it points to.
-/// OpenCL's metadata and demangled C++ names spell types so. Returns nullptr for structures, vectors by value, and
-/// void.
+/// Returns the type of "float" or, for a pointer ("float*", "float4 const*"), of its elements. OpenCL's metadata and
+/// demangled C++ names spell types this way. Returns nullptr for structures, vectors by value, and void.
 const ElementType* element_type_of_c(std::string_view c_type);
-/// What a number is when nothing says so: an integer of `size` bytes or, with a point or an exponent, a
-/// floating-point number; nullptr when there is none of that size.
+/// Returns the type of a number without a given type: an integer of `size` bytes or, with a point or exponent, a
+/// floating-point number; nullptr if none has that size.
 const ElementType* guess_element_type(std::string_view number, size_t size);
 
-/// Reads "-5", "0xff", "1.5", "1e-3", "nan": writes its bytes. The error says what the type cannot hold.
+/// Parses "-5", "0xff", "1.5", "1e-3", "nan" to bytes. Fails if the type cannot represent the number.
 support::Result<std::vector<std::byte>> parse_number(std::string_view text, const ElementType& type);
 
-/// `value` as the type's bytes: integers wrap.
+/// Converts `value` to the type's bytes. Integers wrap.
 void put_number(const ElementType& type, double value, std::byte* out);
 
-/// As short as it can be read back.
+/// Prints the shortest text that parses to the same value.
 std::string print_number(const ElementType& type, const std::byte* bytes);
 
 }  // namespace Atoll::library

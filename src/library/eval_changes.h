@@ -1,6 +1,5 @@
-// library: what `atoll eval` prints: registers and memory that differ between two states of its wave, and those that
-// the code writes with what they had before. How a register's bits are shown follows from the operand's type in the
-// instruction that writes it.
+// library: the output of `atoll eval`: registers and memory that differ between two states of a wave, and registers
+// written without a change. Bits are shown in the type of the instruction operand that writes the register.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +16,10 @@
 
 namespace Atoll::library {
 
-/// Registers as instructions see those that they write.
+/// Types of registers as seen by the instructions that write them.
 class RegisterTypes {
  public:
-  /// A value that begins at a register: one element of a wider operand. `words` is 1 or 2.
+  /// A value that starts at a register: one element of a possibly wider operand. `words` is 1 or 2.
   struct View {
     isa::DataType type = isa::DataType::b32;
     uint8_t words = 1;
@@ -30,7 +29,7 @@ class RegisterTypes {
 
   View vector(unsigned row) const { return find(vectors_, row); }
   View scalar(unsigned reg) const { return find(scalars_, reg); }
-  /// What is written by name, and SCC, VCC, EXEC and M0.
+  /// Returns whether a register is written explicitly; also SCC, VCC, EXEC and M0.
   bool writes_vector(unsigned row) const { return vectors_.contains(row); }
   bool writes_scalar(unsigned reg) const { return scalars_.contains(reg); }
   bool writes_scc() const { return scc_; }
@@ -43,8 +42,8 @@ class RegisterTypes {
   bool scc_ = false;
 };
 
-/// A line of text for each change, without an end of line. If the code has `completed`, registers that are written and
-/// stay as they were share the last one.
+/// Returns one line per change. If the code has `completed`, the last line lists registers that were written but
+/// unchanged.
 std::vector<std::string> changes_as_text(const WaveSnapshot& before, const WaveSnapshot& after,
                                          const RegisterTypes& types, unsigned wave_size, bool completed);
 
@@ -52,11 +51,11 @@ std::vector<std::string> changes_as_text(const WaveSnapshot& before, const WaveS
 nlohmann::ordered_json changes_as_json(const WaveSnapshot& before, const WaveSnapshot& after,
                                        const RegisterTypes& types, unsigned wave_size);
 
-/// The changes as the public library gives them: `registers`, `memory` and `unchanged` of an evaluation.
+/// Adds the changes to `registers`, `memory` and `unchanged` of the public Evaluation.
 void add_changes(Evaluation& evaluation, const WaveSnapshot& before, const WaveSnapshot& after,
                  const RegisterTypes& types, unsigned wave_size);
 
-/// "f32 1.5": bits as a type sees them; empty where hexadecimal says it all.
+/// Formats bits by type: "f32 1.5"; empty if hexadecimal is sufficient.
 std::string describe_bits(uint64_t bits, isa::DataType type);
 
 }  // namespace Atoll::library

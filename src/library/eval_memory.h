@@ -1,8 +1,8 @@
-// library: the memory that code sees which `atoll eval` runs: what the user has filled, at the addresses that he said.
+// library: the memory visible to code of `atoll eval`: what the user has filled, at the chosen addresses.
 //
-// A guest address is the host's, so all of this process lies at some address. Of that the code is to see nothing:
-// evaluate() runs within a program of the user's. So this observes the accesses of the interpreter, and refuses those
-// of memory that was not given, as the host refuses those where nothing is mapped.
+// Guest addresses are host addresses, so the whole process would be accessible. evaluate() may run inside a user's
+// program, whose memory must be protected. Therefore this class observes the interpreter's accesses and rejects those
+// outside the given memory, as the host rejects unmapped ones.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +22,15 @@ class EvalMemory final : public machine::Observer {
   EvalMemory& operator=(const EvalMemory&) = delete;
   ~EvalMemory() override;
 
-  /// Host memory for guest addresses: pages that hold these bytes, zeros at first. `text`: what asks, for errors.
+  /// Maps pages for these bytes at guest addresses, initially zero. `text`: origin of the request, for errors.
   support::Result<uint8_t*> give(uint64_t address, uint64_t bytes, const std::string& text);
-  /// Memory that is there already and that code may touch, too.
+  /// Existing memory that the code may also access.
   enum class Use : uint8_t { read, read_write };
   void allow(uint64_t address, uint64_t bytes, Use use);
 
-  /// What was given, by address, and what is there now.
+  /// Returns the current contents of the given memory, by address.
   std::map<uint64_t, std::vector<uint8_t>> content() const;
-  /// What of it lies next to an address, in words; nothing for an address that is in it.
+  /// Describes the given memory near an address; empty if the address is inside it.
   std::string neighbourhood(uint64_t address) const;
 
   machine::EventMask watched() const override { return {.accesses = true}; }
@@ -43,8 +43,8 @@ class EvalMemory final : public machine::Observer {
   };
   bool holds(uint64_t address, uint64_t bytes, bool writes) const;
 
-  std::map<uint64_t, Range> pages_;   ///< that were given
-  std::map<uint64_t, Range> others_;  ///< allowed
+  std::map<uint64_t, Range> pages_;   ///< given memory
+  std::map<uint64_t, Range> others_;  ///< existing memory
 };
 
 }  // namespace Atoll::library

@@ -1,7 +1,7 @@
-// library: what `atoll eval` takes as the state that its code begins with: DESTINATION=VALUE.
+// library: parses the initial state for `atoll eval`: DESTINATION=VALUE.
 //
-// Values are read in two steps, since their bits depend on the destination. parse_assignment() parses the text and
-// reports its mistakes. bytes_of_item() yields the bits for one lane or for one element of memory.
+// Parsing has two steps, because bits depend on the destination. parse_assignment() parses the text and reports errors.
+// bytes_of_item() returns the bits for one lane or memory element.
 #pragma once
 
 #include <cstdint>
@@ -15,23 +15,23 @@
 
 namespace Atoll::library {
 
-/// What stands left of the `=`.
+/// The left side of `=`.
 struct Destination {
   enum class Kind : uint8_t { vgpr, agpr, scalar, exec, vcc, scc, mode, lds, memory };
   Kind kind = Kind::vgpr;
-  unsigned reg = 0, words = 1;      ///< of registers; a scalar one has its number of namespace isa::scalar
-  std::vector<uint8_t> lanes{};     ///< of vector registers: these alone; empty: all
-  std::optional<bool> high{};       ///< one half of a vector register
-  uint64_t address = 0;             ///< of memory and LDS
-  std::optional<uint64_t> bytes{};  ///< how much of it; empty: what the value fills
+  unsigned reg = 0, words = 1;      ///< registers; SGPRs by their number in namespace isa::scalar
+  std::vector<uint8_t> lanes{};     ///< lanes of vector registers; empty: all
+  std::optional<bool> high{};       ///< half of a vector register
+  uint64_t address = 0;             ///< for memory and LDS
+  std::optional<uint64_t> bytes{};  ///< size; empty: size of the value
 };
 
-/// What stands right of it: `TYPE:ITEM,ITEM,...`, each item being `ELEMENT:ELEMENT:...` with the lowest first.
+/// The right side: `TYPE:ITEM,ITEM,...`, each item being `ELEMENT:ELEMENT:...`, lowest first.
 struct Value {
   std::string text;                             ///< for messages
-  const ElementType* type = nullptr;            ///< null: as wide as there is room, an integer or a float by its look
+  const ElementType* type = nullptr;            ///< null: integer or float by syntax, as wide as the destination
   std::optional<uint64_t> seed{};               ///< random bits, or floats from 0 to 1
-  std::vector<std::vector<std::string>> items;  ///< expressions, one item for each lane; then from the first one on
+  std::vector<std::vector<std::string>> items;  ///< expressions, one item per lane; repeated from the first
 };
 
 struct Assignment {
@@ -40,16 +40,16 @@ struct Assignment {
   Value value;
 };
 
-/// Whether a word of the command line is an assignment, and not a line of code.
+/// Returns whether a command-line word is an assignment rather than code.
 bool is_assignment(std::string_view word);
 
 support::Result<Assignment> parse_assignment(std::string_view word);
 
-/// The bits of the value's item with that number, `bits` wide (a multiple of 8) and lowest byte first; `index` is what
-/// `lane` and `i` stand for in it. Errors: no number, or one that does not fit.
+/// Returns the bits of an item, `bits` wide (a multiple of 8), lowest byte first. `index` is the value of `lane` and
+/// `i`. Fails if it is not a number or does not fit.
 support::Result<std::vector<uint8_t>> bytes_of_item(const Value& value, uint64_t item, unsigned bits, uint64_t index);
 
-/// How many bits an item has where nothing else says it, in memory: those of its elements; 32 for what has no type.
+/// Returns the number of bits of an item in memory without other information: those of its elements; 32 if untyped.
 unsigned natural_bits(const Value& value, uint64_t item);
 
 /// "0-7, 9": lane numbers in ascending order, with runs joined.

@@ -1,5 +1,5 @@
-// library: one wave and what is around it, in which `atoll eval` runs code: a GPU with the code loaded, registers, LDS,
-// scratch, and memory at the addresses that the user says.
+// library: the wave and environment of `atoll eval`: a GPU with the code loaded, registers, LDS, scratch, and memory at
+// user-given addresses.
 //
 // The wave is run by an engine as the machine runs its waves, so what an instruction does, and how it fails, is what it
 // does in a program. Single steps are the engine's own, too (machine/wave_control.h).
@@ -27,15 +27,15 @@
 
 namespace Atoll::library {
 
-/// What a wave and its memory are at one time.
+/// The state of a wave and its memory.
 struct WaveSnapshot {
   std::vector<uint32_t> scalars;  ///< by isa::scalar number
   bool scc = false;
   uint32_t mode = 0, trap_status = 0;
   std::vector<std::array<uint32_t, semantics::wave_lanes>> rows;  ///< VGPRs, and AGPRs from isa::first_agpr on
-  std::vector<uint32_t> scratch;  ///< dwords: those of all lanes for the first private address, then the next
+  std::vector<uint32_t> scratch;  ///< dwords: all lanes of the first private address, then of the next
   std::vector<uint8_t> lds;
-  std::map<uint64_t, std::vector<uint8_t>> memory;  ///< what the user has filled, by address
+  std::map<uint64_t, std::vector<uint8_t>> memory;  ///< given memory, by address
 };
 
 class EvalWave {
@@ -43,10 +43,10 @@ class EvalWave {
   struct Options {
     target::GpuModel gpu;
     unsigned wave_size = 64;
-    std::string engine;  ///< its name
+    std::string engine;  ///< name of the engine
     double timeout_seconds = 10;
   };
-  /// `code_object` has the code: its .text section, which begins with the first instruction and ends with two s_endpgm.
+  /// `code_object`: its .text section starts with the first instruction and ends with two s_endpgm.
   static support::Result<std::unique_ptr<EvalWave>> create(const Options& options,
                                                            std::span<const uint8_t> code_object);
   EvalWave(const EvalWave&) = delete;
@@ -57,18 +57,18 @@ class EvalWave {
   const target::Target& target() const { return target_; }
   const machine::Wave& wave() const { return group_.waves[0]; }
   WaveSnapshot snapshot() const;
-  /// All instructions, in order. What cannot be decoded is left out.
+  /// Returns all decodable instructions in order.
   std::vector<isa::Instruction> instructions() const;
   std::optional<isa::Instruction> instruction_at(uint64_t pc) const;
   uint64_t code_address() const { return code_begin_; }
 
   enum class Outcome : uint8_t { ended, faulted, over_limit, timed_out };
-  /// Runs until the end, a fault, or about that many instructions.
+  /// Runs until the end, a fault, or about `limit` instructions.
   Outcome run(uint64_t limit);
   /// Executes one instruction, in the interpreter. Nothing: the wave goes on.
   std::optional<Outcome> step();
 
-  /// What the wave faulted with.
+  /// Returns the wave's fault.
   support::Error fault() const;
   machine::FaultReport fault_report() const;
 
@@ -104,7 +104,7 @@ class EvalWave {
   std::unique_ptr<machine::Row, Free<machine::Row>> rows_;
   std::unique_ptr<uint8_t, Free<uint8_t>> lds_, scratch_;
   uint64_t code_begin_ = 0, code_end_ = 0;
-  std::vector<uint8_t> code_bytes_;  ///< as they were
+  std::vector<uint8_t> code_bytes_;  ///< original bytes
 };
 
 }  // namespace Atoll::library

@@ -1,4 +1,4 @@
-// library: what Atoll::evaluate() and `atoll eval` have in common.
+// library: shared by Atoll::evaluate() and `atoll eval`.
 #pragma once
 
 #include <optional>
@@ -16,17 +16,17 @@
 
 namespace Atoll::library {
 
-/// The wave size that is asked for, or, if it is 0, 32 where the GPU has both.
+/// Returns the requested wave size; for 0, 32 if the GPU supports both.
 unsigned eval_wave_size(unsigned wanted, const target::Processor& processor);
 
-/// What follows the code. Two ends: the compiled engine's code ends with the first, and a jump to the second
+/// Appended to the code. Two ends, because the compiled engine ends its code with the first and jumps to the second
 /// (eval_wave.cpp).
 inline constexpr std::string_view eval_code_end = "\n.text\ns_endpgm\ns_endpgm\n";
 
-/// The code's instructions without those of its end.
+/// Returns the code's instructions without the appended ones.
 std::vector<isa::Instruction> own_instructions(const EvalWave& wave);
 
-/// All that is known of an evaluation: {"processor": ..., "registers": [...], "memory": [...]}.
+/// Returns the complete result: {"processor": ..., "registers": [...], "memory": [...]}.
 nlohmann::ordered_json evaluation_as_json(const EvalWave& wave, const std::string& engine, EvalWave::Outcome outcome,
                                           const std::optional<support::Error>& error, const WaveSnapshot& before,
                                           const WaveSnapshot& after, const RegisterTypes& types);

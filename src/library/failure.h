@@ -1,4 +1,4 @@
-// library: errors of the rooms below as the public library's failures.
+// library: converts internal errors to failures of the public library.
 #pragma once
 
 #include <expected>

@@ -1,12 +1,11 @@
-// library: what kernels ask the host for while they run: HIP's printf(), the text of assertions, memory.
+// library: hostcalls: services that running kernels request from the host: HIP's printf(), assertion texts, memory.
 //
-// A hostcall buffer is memory that the kernels of a GPU share with the host: packets, each with a header and 64 slots
-// of eight words, one for each lane, in a stack of free ones and one of those that are ready. A wave takes a packet,
-// fills the slots of its lanes, puts it to the ready ones, rings a doorbell, which is a signal, and waits until the
-// host clears the header's ready bit; the slots' first two words are the answer. printf() is a message of several such
-// calls: its pieces carry a descriptor, with a number that the host has given it, and its last one has it printed.
-// Source: the device library's __ockl_hostcall_internal and __ockl_fprintf_* (the protocol's device side); user guide,
-// hidden_hostcall_buffer.
+// A hostcall buffer is memory shared by a GPU's kernels and the host. It has packets, each with a header and 64 slots
+// of eight words (one per lane), in a free stack and a ready stack. A wave pops a free packet, fills its lanes' slots,
+// pushes it to the ready stack, rings a doorbell signal, and waits until the host clears the header's ready bit. The
+// slots' first two words are the answer. printf() takes several such calls: each piece has a descriptor with a number
+// assigned by the host, and the last one prints the message. Source: the device library's __ockl_hostcall_internal and
+// __ockl_fprintf_* (the protocol's device side); user guide, hidden_hostcall_buffer.
 #pragma once
 
 #include <atomic>
@@ -28,7 +27,7 @@
 
 namespace Atoll::library {
 
-/// The words of a message of printf(): where it goes, the format, padded to whole words, and the arguments.
+/// Formats the words of a printf() message: destination, format (padded to whole words) and arguments.
 std::string print_message(std::span<const uint64_t> words, Output& where);
 
 class Hostcalls {
@@ -38,9 +37,9 @@ class Hostcalls {
   Hostcalls& operator=(const Hostcalls&) = delete;
   ~Hostcalls();
 
-  /// A kernel that may call is about to run: the buffer's address, for its hidden argument.
+  /// Called before a kernel that may make hostcalls. Returns the buffer's address for its hidden argument.
   support::Result<uint64_t> begin();
-  /// It has ended. One that did not end well may have kept packets: all are free again once no kernel runs.
+  /// Called after the kernel. A failed one may have kept packets; all packets are freed when no kernel runs.
   void end(bool ended_well);
 
  private:
@@ -63,18 +62,18 @@ class Hostcalls {
   Slots* slots_ = nullptr;
   machine::aql::Signal* doorbell_ = nullptr;
 
-  std::mutex serving_;                                  ///< of the packets and what follows
+  std::mutex serving_;                                  ///< protects the packets and the following members
   std::map<uint64_t, std::vector<uint64_t>> messages_;  ///< by number
   uint64_t last_message_ = 0;
-  std::set<uint64_t> given_;  ///< memory that kernels asked for
+  std::set<uint64_t> given_;  ///< memory allocated by kernels
 
-  std::mutex mutex_;  ///< of what follows
+  std::mutex mutex_;  ///< protects the following members
   std::condition_variable changed_;
   unsigned running_ = 0;  ///< kernels
   bool packets_lost_ = false;
   std::atomic<bool> stopping_{false};
   std::atomic<bool> idle_{true};
-  machine::EventCount news_;  ///< the doorbell has been rung, or one of the two above has changed
+  machine::EventCount news_;  ///< signalled by doorbells and by changes of the two members above
   std::thread thread_;
 };
 

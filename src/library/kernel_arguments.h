@@ -1,6 +1,5 @@
-// library: from arguments as a caller gives them to the kernel argument segment that a kernel reads: each parameter at
-// its offset, and the hidden arguments that the compiler added after them.
-// Source: user guide, "Kernel Argument Metadata Map" (value_kind), V3 to V5.
+// library: builds the kernel argument segment from the caller's arguments: each parameter at its offset, and the hidden
+// arguments that the compiler appended. Source: user guide, "Kernel Argument Metadata Map" (value_kind), V3 to V5.
 #pragma once
 
 #include <array>
@@ -29,8 +28,8 @@ support::Result<void> check_type(const Parameter& parameter, size_t index, const
 
 struct Launch {
   std::array<uint32_t, 3> grid{}, block{};  ///< work-items
-  uint32_t dynamic_lds_bytes = 0;           ///< in: what the caller asks for; out: with local memory arguments
-  uint64_t queue_address = 0;               ///< of the amd_queue_t that the kernel belongs to
+  uint32_t dynamic_lds_bytes = 0;           ///< in: requested; out: including local memory arguments
+  uint64_t queue_address = 0;               ///< address of the kernel's amd_queue_t
   uint32_t lds_guard_bytes = 0;             ///< gap between parts of LDS
   observe::LdsLayout lds{};                 ///< out: the parts
 };

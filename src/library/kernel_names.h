@@ -1,4 +1,4 @@
-// library: kernels by the names that people know them by.
+// library: finds kernels by their C++ or symbol names.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@ namespace Atoll::library {
 
 using support::demangled;
 
-/// {"float*", "float const*", "int"} of "_Z3addPfPKfi"; nothing where the name is not mangled.
+/// Returns {"float*", "float const*", "int"} for "_Z3addPfPKfi"; empty if the name is not mangled.
 std::vector<std::string> parameter_types(const std::string& name);
 
-/// The kernel that is meant: its name in the code object, or its name in C++ with or without parameters. The error says
-/// what there is in `file`.
+/// Finds a kernel by its symbol name, or its C++ name with or without parameters. The error lists the kernels in
+/// `file`.
 support::Result<std::string> find_kernel(std::vector<std::string> names, const std::string& wanted,
                                          const std::string& file);
 

@@ -1,4 +1,4 @@
-// library: where what kernels print goes.
+// library: output of kernels.
 #pragma once
 
 #include <cstdio>
@@ -14,7 +14,7 @@ namespace Atoll::library {
 class OutputSink {
  public:
   explicit OutputSink(std::function<void(std::string_view, Output)> receiver) : receiver_(std::move(receiver)) {}
-  /// To the program's receiver, or its standard output or standard error.
+  /// Writes to the program's receiver, or to standard output or standard error.
   void write(std::string_view text, Output where) {
     if (text.empty()) return;
     const std::lock_guard lock(mutex_);

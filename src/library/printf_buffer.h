@@ -1,10 +1,10 @@
-// library: what OpenCL's printf() leaves in memory, printed after the kernel.
+// library: prints the records of OpenCL's printf() after the kernel.
 //
-// The compiler puts the formats into the metadata, "ID:N:SIZE1:...:SIZEN:FORMAT", and has kernels write records of an
-// ID and the arguments, of those sizes, into a buffer, the address of which is a hidden argument. The buffer begins
-// with two words: how much of it is taken, and how large it is. Records that do not fit are lost, and the kernel knows
-// it. Source: user guide, "Code Object V3 Metadata" (amdhsa.printf, hidden_printf_buffer); LLVM's pass
-// AMDGPUPrintfRuntimeBinding; the device library's __printf_alloc.
+// The compiler stores the formats in the metadata, "ID:N:SIZE1:...:SIZEN:FORMAT". Kernels write records of an ID and
+// arguments of those sizes into a buffer, whose address is a hidden argument. The buffer begins with two words: used
+// and total size. Records that do not fit are dropped, which the kernel can detect. Source: user guide, "Code Object V3
+// Metadata" (amdhsa.printf, hidden_printf_buffer); LLVM's pass AMDGPUPrintfRuntimeBinding; the device library's
+// __printf_alloc.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@ namespace Atoll::library {
 /// One of the metadata's formats.
 struct PrintfFormat {
   uint32_t id = 0;
-  std::vector<uint32_t> sizes;  ///< of the arguments
+  std::vector<uint32_t> sizes;  ///< argument sizes
   std::string text;
 };
 
-/// Nothing for a text that is no format.
+/// Skips texts that are not formats.
 std::vector<PrintfFormat> parse_printf_formats(std::span<const std::string> metadata);
 
-/// The text of all records. What does not belong to a format ends it, as where the next begins is not known then.
+/// Returns the text of all records. Stops at an unknown format, because the next record's position is then unknown.
 std::string print_records(std::span<const PrintfFormat> formats, std::span<const std::byte> records);
 
 /// The buffer of one launch.

@@ -1,4 +1,4 @@
-// library: what the public handles stand for, and a kernel launch as the library makes it.
+// library: the objects behind the public handles, and kernel launches.
 #pragma once
 
 #include <memory>
@@ -22,10 +22,10 @@ namespace Atoll {
 
 namespace library {
 
-/// Memory for kernel arguments, kept from one launch to the next: to map and unmap it takes longer than a small kernel.
+/// Memory for kernel arguments, reused between launches because mapping takes longer than a small kernel.
 class KernargMemory {
  public:
-  /// A segment with a copy of these arguments.
+  /// Returns a segment with a copy of the arguments.
   support::Result<uint64_t> take(machine::Memory& memory, std::span<const std::byte> arguments);
   void give_back(machine::Memory& memory, uint64_t address, size_t bytes);
 
@@ -38,20 +38,20 @@ class KernargMemory {
   std::vector<uint64_t> free_;
 };
 
-/// One code object and the formats of its printf().
+/// A code object and its printf() formats.
 struct LoadedObject {
   std::shared_ptr<machine::LoadedCode> code;
   std::vector<PrintfFormat> printf_formats;
 };
 
-/// A kernel's metadata and symbol, and the code object that has it; nulls when none has.
+/// A kernel's metadata, symbol and code object; null if not found.
 struct FoundKernel {
   const object::KernelMetadata* metadata = nullptr;
   const machine::LoadedSymbol* symbol = nullptr;
   const LoadedObject* object = nullptr;
 };
 
-// What compilers make of constructors and destructors (user guide, ".kind" in the kernel metadata map).
+// Kernels that compilers generate for constructors and destructors (user guide, ".kind" in the kernel metadata map).
 inline constexpr std::string_view init_kind = "init", fini_kind = "fini";
 
 }  // namespace library
@@ -64,9 +64,9 @@ struct Gpu::State {
   ~State();
 
   library::OutputSink output;
-  std::unique_ptr<observe::Checkers> checkers;  ///< null: nothing is checked
+  std::unique_ptr<observe::Checkers> checkers;  ///< null: no checks
   std::unique_ptr<machine::Gpu> gpu;
-  library::KernargMemory kernarg;                 ///< what is left in it goes with the GPU's memory
+  library::KernargMemory kernarg;                 ///< freed with the GPU's memory
   std::unique_ptr<library::Hostcalls> hostcalls;  ///< last: its thread uses the memory
 };
 
@@ -74,9 +74,10 @@ struct Code::State {
   /// Returns the kernel's parameters. They are kept, because demangling takes longer than a small launch.
   const std::vector<Parameter>& parameters(const object::KernelMetadata& kernel) const;
 
-  std::shared_ptr<Gpu::State> gpu;             // first: the code goes before its GPU does
-  std::vector<library::LoadedObject> objects;  // several for a program of several source files
-  bool initialized = false;                    ///< its init kernels have run, its fini kernels will
+  // first member: destroyed last, because the code must be destroyed before its GPU
+  std::shared_ptr<Gpu::State> gpu;
+  std::vector<library::LoadedObject> objects;  // one per source file of the program
+  bool initialized = false;                    ///< its init kernels have run; its fini kernels are pending
 
   State() = default;
   State(const State&) = delete;
@@ -102,19 +103,19 @@ struct Internals {
 
 FoundKernel find_kernel(const Code::State& code, std::string_view name);
 
-/// A launch whose shape and arguments have been checked.
+/// A launch with validated shape and arguments.
 struct PreparedLaunch {
   FoundKernel kernel;
   Launch launch;
-  std::vector<std::byte> segment;  ///< of the kernel arguments
+  std::vector<std::byte> segment;  ///< kernel argument segment
 };
 Expected<PreparedLaunch> prepare(const Gpu::State& gpu, const Code::State& code, std::string_view kernel,
                                  const LaunchShape& shape, std::span<const Argument> arguments);
 
-/// Runs a kernel to its end, and prints what it prints.
+/// Runs a kernel to completion and prints its output.
 Expected<LaunchResult> run(Gpu::State& gpu, PreparedLaunch launch);
 
-/// Runs the init or fini kernels, one work-item of each, as HIP does.
+/// Runs the init or fini kernels with one work-item each, as HIP does.
 Expected<void> run_all(const Code::State& code, std::string_view kind);
 
 }  // namespace library

@@ -1,4 +1,4 @@
-// machine: the one clock of the machine: system timestamps, s_memrealtime, profiling, timeouts.
+// machine: the common clock of system timestamps, s_memrealtime, profiling and timeouts.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace Atoll::machine {
 
-/// How often it ticks in a second.
+/// Ticks per second.
 inline constexpr uint64_t clock_hz = 1'000'000'000;
 
 /// Nanoseconds of CLOCK_MONOTONIC.

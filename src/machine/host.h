@@ -1,5 +1,5 @@
-// machine: what all GPUs of a process share: guest memory, since a guest address is the host's, and the host's threads
-// that run work-groups. Several GPUs are therefore no more threads than one.
+// machine: resources shared by all GPUs of a process: guest memory (guest addresses are host addresses) and the host
+// threads that run work-groups.
 #pragma once
 
 #include "machine/memory/memory.h"
@@ -8,8 +8,8 @@
 namespace Atoll::machine {
 
 struct Host {
-  /// `threads`: that run work-groups, the one that launches among them; 0: as many as the host has processors. `gpus`:
-  /// whose own memory is kept apart.
+  /// `threads`: threads that run work-groups, including the launching one; 0: number of the host's processors. `gpus`:
+  /// number of GPUs with separate memory.
   explicit Host(unsigned threads, unsigned gpus = 1, const Schedule& schedule = {});
 
   Memory memory;

@@ -1,5 +1,4 @@
-// machine: a code object placed in memory: segments copied, relocations applied, symbols given addresses.
-// Source: user guide, "Relocation Records"; HSA specification, "Executable".
+// machine: loads a code object: copies segments, applies relocations and resolves symbols.
 #pragma once
 
 #include <cstdint>
@@ -31,14 +30,14 @@ struct LoadedSymbol {
   const object::KernelMetadata* metadata = nullptr;  ///< of a kernel
 };
 
-/// Gives the address of a symbol that the code object does not define; nullopt is an error that names it.
+/// Resolves an external symbol; nullopt: an error that names it.
 using ExternalSymbols = std::function<std::optional<uint64_t>(std::string_view name)>;
 
-/// One loaded code object. It keeps a copy of the file, for reports (DWARF, names) and for tools.
+/// A loaded code object. Keeps a copy of the file for reports (DWARF, names) and tools.
 class LoadedCode {
  public:
-  /// Places the segments in fresh memory, applies the relocations and gives the symbols their addresses. Errors: a
-  /// damaged file, code that is not for `gpu`, a relocation that Atoll does not know, a symbol that nobody defines.
+  /// Maps the segments, applies the relocations and resolves the symbols. Fails for a damaged file, code for another
+  /// GPU, unknown relocations and undefined symbols.
   static support::Result<std::shared_ptr<LoadedCode>> load(Memory& memory, const target::TargetId& gpu,
                                                            std::span<const uint8_t> file,
                                                            const ExternalSymbols& externals, std::string uri);
@@ -54,16 +53,17 @@ class LoadedCode {
   const object::CodeObject& code_object() const { return code_object_; }
   const std::vector<LoadedSymbol>& symbols() const { return symbols_; }
   const LoadedSymbol* find(std::string_view name) const;
-  /// The kernel whose descriptor lies at `kernel_object`, or null.
+  /// Returns the kernel whose descriptor is at `kernel_object`, or null.
   const LoadedSymbol* kernel_at(uint64_t kernel_object) const;
-  /// The function symbol around a code address, for reports; empty where there is none.
+  /// Returns the function symbol that contains a code address; empty if there is none.
   std::string_view function_at(uint64_t address) const;
 
-  /// Whether the code reads floating-point exceptions from TRAPSTS, or may enable them in MODE.
+  /// Returns whether the code reads floating-point exceptions from TRAPSTS or may enable them in MODE.
   bool looks_at_exceptions(const target::Processor& processor) const;
 
-  std::string uri;                                       ///< where it came from: "file://...", "memory://..."
-  std::function<void(const LoadedCode&)> before_unload;  ///< whoever keeps something about the code drops it here
+  std::string uri;  ///< origin: "file://...", "memory://..."
+  /// called before unloading, to drop cached data about the code
+  std::function<void(const LoadedCode&)> before_unload;
 
  private:
   Memory* memory_ = nullptr;
@@ -71,7 +71,7 @@ class LoadedCode {
   std::vector<uint8_t> file_;
   object::CodeObject code_object_;
   std::vector<LoadedSymbol> symbols_;
-  mutable std::mutex exceptions_mutex_;  ///< of what follows
+  mutable std::mutex exceptions_mutex_;  ///< protects the following members
   mutable bool looked_for_exceptions_ = false;
   mutable bool looks_at_exceptions_ = false;
 };

@@ -1,5 +1,4 @@
-// machine: how the elements that a wave's lanes access lie to each other, so that whoever looks at accesses need not
-// look at each lane.
+// machine: the layout of the elements accessed by a wave's lanes, so that observers need not examine each lane.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +6,9 @@
 namespace Atoll::machine {
 
 struct AccessPattern {
-  uint64_t begin = 0, end = UINT64_MAX;  ///< all of them lie in between
-  uint64_t follows = 0;  ///< a bit for each lane whose element begins where that of the lane before ends
-  uint64_t repeats = 0;  ///< for each lane whose element is that of the lane before
+  uint64_t begin = 0, end = UINT64_MAX;  ///< bounds of all elements
+  uint64_t follows = 0;                  ///< lanes whose element begins where the previous lane's ends
+  uint64_t repeats = 0;                  ///< lanes whose element equals the previous lane's
 };
 
 }  // namespace Atoll::machine

@@ -1,20 +1,19 @@
-// machine: the addresses of which all guest memory is.
+// machine: the address range that contains all guest memory.
 //
-// A guest address is the host's, so a kernel could reach all that the process has. To tell what is the GPU's from what
-// is the program's, or Atoll's own, all memory of GPUs lies in one range of addresses, which is reserved when the
-// first of it is wanted: one comparison tells a stray pointer. What is free in the range is inaccessible, as is the
-// page behind each allocation, and nobody else's mapping can come to lie there.
+// Guest addresses are host addresses, so a kernel could access everything in the process. All GPU memory is therefore
+// in one reserved range, and one comparison detects a wild pointer. Free parts of the range, and the page after each
+// allocation, are inaccessible, and no other mapping can be placed there.
 //
-// The range's size is a power of two, so that the offsets of several addresses in it, or'ed, tell whether one is not,
-// and its borders are multiples of 4 GiB, so that the upper half of an address tells. Its first part is never given
-// out, and as much around it is reserved, too: so what lies a little off an address of the range is the range's, or
-// inaccessible, and of an address to which an offset of 32 bits is added, only the address needs to be looked at.
+// The size is a power of two, so the or'ed offsets of several addresses show whether one is outside. The borders are
+// multiples of 4 GiB, so the upper half of an address is sufficient. The first part of the range, and as much around
+// it, is reserved but never allocated. Addresses slightly outside are thus inaccessible, and after adding a 32-bit
+// offset only the base has to be checked.
 //
-// With several GPUs the range is divided into parts, so that each GPU's own memory has one, and what it may touch is
-// told by bits of an address (address_partitions.h). Each part begins with an edge, as the range does.
+// With several GPUs the range is divided into partitions, one for each GPU's own memory (address_partitions.h). Each
+// partition begins with such an edge.
 //
-// A process with few addresses (RLIMIT_AS) has no such range: memory then lies wherever the host has addresses, and
-// bounds() is everything. A child of fork() has the parent's range, with what is taken of it.
+// With a limited address space (RLIMIT_AS) there is no range: memory is anywhere, and bounds() is unlimited. A child of
+// fork() inherits the range and its allocations.
 #pragma once
 
 #include <atomic>
@@ -27,8 +26,8 @@
 
 namespace Atoll::machine {
 
-/// Addresses that somebody may touch: those whose distance from `base` has none of the bits of `outside`. Distances
-/// that are or'ed have such a bit if one of them has.
+/// Accessible addresses: those whose distance from `base` has no bit of `outside`. Or'ed distances have such a bit if
+/// any of them has.
 struct AddressBounds {
   uint64_t base = 0, outside = 0;
 
@@ -38,51 +37,51 @@ struct AddressBounds {
 
 class AddressRange {
  public:
-  static constexpr uint64_t edge = uint64_t{8} << 30;  ///< that is never given out at the range's begin and around it
+  static constexpr uint64_t edge = uint64_t{8} << 30;  ///< reserved but unallocated, at the range's begin and around it
   static constexpr uint64_t granule = uint64_t{4} << 30;
 
-  /// The range that all Memory of this process shares.
+  /// Returns the process-wide range of all Memory objects.
   static AddressRange& of_process();
 
-  /// Reserves the largest of some sizes up to `most` that the host has addresses for; else there is none.
+  /// Reserves the largest available of several sizes up to `most`, or nothing.
   explicit AddressRange(uint64_t most);
   AddressRange(const AddressRange&) = delete;
   AddressRange& operator=(const AddressRange&) = delete;
   ~AddressRange();
 
-  /// Of whom touches nothing but what is given out here.
+  /// Returns the bounds of code that accesses only addresses allocated here.
   AddressBounds bounds() const {
     return size_ == 0 ? AddressBounds{} : AddressBounds{.base = begin_, .outside = ~(size_ - 1)};
   }
 
-  /// Has the range consist of so many parts of the same size, a power of two. They are not made smaller than is of use,
-  /// nor when something is taken that would lie in another than the first: then it is undivided, and the answer no.
+  /// Divides the range into that many equal partitions, a power of two. Returns false, and leaves it undivided, if they
+  /// would be too small or existing allocations would be outside the first one.
   bool divide(unsigned parts);
   unsigned parts() const { return parts_.load(std::memory_order_acquire); }
 
-  /// Inaccessible addresses, whole pages, aligned to a power of two that is at least a page; nothing when there are no
-  /// more in that part.
+  /// Allocates inaccessible whole pages with an alignment of at least a page, a power of two. Returns nullopt if the
+  /// partition is full.
   std::optional<uint64_t> take(uint64_t bytes, uint64_t alignment, unsigned part = 0);
-  /// Those addresses, if they are free and of the first part.
+  /// Allocates these addresses if they are free and in the first partition.
   bool take_at(uint64_t address, uint64_t bytes);
-  /// What was taken, or a part of it: whatever is mapped there is gone.
+  /// Frees all or part of an allocation, and unmaps it.
   void give_back(uint64_t address, uint64_t bytes);
 
-  /// Around a fork(), whose child is to find the range in order.
+  /// Held around fork(), so that the child's range is consistent.
   void lock() { mutex_.lock(); }
   void unlock() { mutex_.unlock(); }
 
  private:
   void add_free(uint64_t address, uint64_t bytes);
 
-  uint64_t begin_ = 0, size_ = 0;  ///< without what is around it; 0: there is no range
+  uint64_t begin_ = 0, size_ = 0;  ///< without the surrounding edges; 0: no range
   std::atomic<unsigned> parts_{1};
-  std::mutex mutex_;            ///< of what follows
-  std::vector<FreeList> free_;  ///< by part
-  FreeList edges_;              ///< what is free and not given out, as it lies where a part begins
+  std::mutex mutex_;            ///< protects the following members
+  std::vector<FreeList> free_;  ///< by partition
+  FreeList edges_;              ///< free but unusable: edges at the begin of partitions
 };
 
-/// Whether something is mapped at all of the pages of [address, address + bytes), accessible or not.
+/// Returns whether all pages of [address, address + bytes) are mapped, accessible or not.
 bool is_mapped(uint64_t address, uint64_t bytes);
 
 }  // namespace Atoll::machine

@@ -1,5 +1,5 @@
-// machine: which addresses are free, as runs of them: those that are neighbours are joined, and the smallest that has
-// room is found at once. Whoever has one sees to it that one thread at a time uses it.
+// machine: a free list of address extents. Adjacent extents are merged, and the smallest one that fits is found in
+// logarithmic time. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,14 @@ class FreeList {
     uint64_t address = 0, bytes = 0;
   };
 
-  /// Throws std::bad_alloc, and then has lost the addresses.
+  /// Throws std::bad_alloc; the addresses are then lost.
   void add(uint64_t address, uint64_t bytes);
-  /// Takes addresses out that are free, all in one run. Throws std::bad_alloc, and then has changed nothing.
+  /// Removes addresses that are inside one free extent. Throws std::bad_alloc without a change.
   void remove(uint64_t address, uint64_t bytes);
 
-  /// The run that an address is in.
+  /// Returns the extent that contains an address.
   std::optional<Run> find(uint64_t address) const;
-  /// Where so many bytes are free at a multiple of `alignment`, a power of two: in the smallest run that has them, so
-  /// that large ones remain.
+  /// Finds `bytes` free bytes aligned to a power of two, in the smallest extent that fits (best fit).
   std::optional<uint64_t> find_room(uint64_t bytes, uint64_t alignment) const;
   size_t count() const { return runs_.size(); }
   template <typename Visit>
@@ -37,7 +36,7 @@ class FreeList {
   void erase(Map::iterator run);
 
   Map runs_;                                         ///< sizes by address
-  std::set<std::pair<uint64_t, uint64_t>> by_size_;  ///< the same as size and address
+  std::set<std::pair<uint64_t, uint64_t>> by_size_;  ///< the same extents by size, then address
 };
 
 }  // namespace Atoll::machine

@@ -1,4 +1,4 @@
-// machine: what lies at an address of the process that is not guest memory, in words, for fault reports.
+// machine: describes host addresses that are not guest memory, for fault reports.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace Atoll::machine {
 
-/// "the stack of the program's first thread", "the heap", "in /usr/bin/app"; nothing when nothing is mapped there, or
-/// nothing may be read.
+/// Returns "the stack of the program's first thread", "the heap", "in /usr/bin/app"; nullopt if the address is unmapped
+/// or unreadable.
 std::optional<std::string> describe_host_address(uint64_t address);
 
 }  // namespace Atoll::machine

@@ -1,6 +1,6 @@
-// machine: memory of the program's own that is locked for the GPU, as HIP does for a copy, but has no address in the
-// range of guest memory. A kernel that gets a pointer into it, as HIP's own that copy do, may touch it, and with it the
-// whole process.
+// machine: program memory that is locked (pinned) for the GPU, as HIP does for copies, but is outside the range of
+// guest memory. A kernel with a pointer into it, such as HIP's copy kernels, may access it, and thereby the whole
+// process.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ class LockedRanges {
   void add(uint64_t address, uint64_t size);
   void remove(uint64_t address);
   bool empty() const { return count_.load(std::memory_order_relaxed) == 0; }
-  /// Whether one of these words is an address in a range.
+  /// Returns whether one of these words is an address in a range.
   bool any_of(std::span<const uint64_t> words) const;
 
  private:

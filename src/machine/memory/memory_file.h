@@ -1,6 +1,5 @@
-// machine: files in memory. Their pages can be mapped at several addresses and by other processes, which get the file
-// as a descriptor. Ordinary allocations are private memory, which the host backs with huge pages; what they hold moves
-// into a file when somebody asks for them as one.
+// machine: memory files, whose pages can be mapped at several addresses and by other processes through a descriptor.
+// Ordinary allocations are private memory with huge pages; their contents move into a file when one is requested.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +12,11 @@ namespace Atoll::machine {
 
 class MemoryFile {
  public:
-  /// An empty file, which takes up memory as its pages are written. Others see the name, after "/memfd:".
+  /// Creates an empty sparse file. Its visible name is prefixed by "/memfd:".
   static support::Result<std::shared_ptr<const MemoryFile>> create(const std::string& name, uint64_t size);
-  /// What a descriptor of the caller's refers to; the descriptor stays the caller's.
+  /// Opens the file of a caller's descriptor, which the caller keeps.
   static support::Result<std::shared_ptr<const MemoryFile>> open(int descriptor);
-  /// The file that a process has under a descriptor of its own, if the system lets this process see it.
+  /// Opens a file by another process's descriptor, if the system permits it.
   static support::Result<std::shared_ptr<const MemoryFile>> open(int process, int descriptor);
 
   MemoryFile(const MemoryFile&) = delete;
@@ -26,9 +25,9 @@ class MemoryFile {
 
   int descriptor() const { return descriptor_; }
   uint64_t size() const { return size_; }
-  uint64_t inode() const { return inode_; }  ///< tells files apart, in all processes
-  std::string name() const;                  ///< as create() got it; empty for what is no memory file
-  /// A descriptor for somebody else to close.
+  uint64_t inode() const { return inode_; }  ///< identifies the file in all processes
+  std::string name() const;                  ///< name passed to create(); empty for other files
+  /// Returns a duplicate descriptor, which the caller closes.
   support::Result<int> duplicate() const;
 
  private:
@@ -39,12 +38,12 @@ class MemoryFile {
   uint64_t size_, inode_;
 };
 
-/// Moves what the private pages [begin, end) hold to `offset` of the file, which is mapped in their place, readable and
-/// writable. Threads that write there meanwhile are held (WriteHold); pages that were never touched stay so. False when
-/// the system refuses; then nothing has changed.
+/// Moves the contents of the private pages [begin, end) to `offset` of the file, and maps the file there, readable and
+/// writable. Concurrent writers are blocked (WriteHold); untouched pages stay untouched. Returns false without a change
+/// if the system refuses.
 bool move_into_file(uint64_t begin, uint64_t end, const MemoryFile& file, uint64_t offset);
 
-/// The way back: the pages [begin, end) of a file become private ones with the same contents.
+/// Converts the file pages [begin, end) to private pages with the same contents.
 void make_private(uint64_t begin, uint64_t end);
 
 }  // namespace Atoll::machine

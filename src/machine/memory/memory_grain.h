@@ -1,9 +1,8 @@
-// machine: which memory is fine-grained, as HSA calls it.
+// machine: tracks coarse-grained and fine-grained memory (HSA's terms).
 //
-// GPUs map coarse-grained memory as cacheable and fine-grained memory as uncached. Atoll's memory is coherent either
-// way. The difference is in atomics: those on uncached memory are not done in the L2, but by the fabric behind it,
-// which has fewer of them (fine_grained_atomics.h in engine). Source: ROCm documentation, "Hardware atomics operation
-// support".
+// GPUs cache coarse-grained memory and map fine-grained memory uncached. Atoll's memory is coherent in both cases. Only
+// atomics differ: those on uncached memory are executed by the fabric instead of L2, which supports fewer of them
+// (fine_grained_atomics.h in engine). Source: ROCm documentation, "Hardware atomics operation support".
 #pragma once
 
 #include <atomic>
@@ -13,22 +12,22 @@
 
 namespace Atoll::machine {
 
-/// Memory of one grain around an address.
+/// A range of memory with the same grain around an address.
 struct GrainRange {
   uint64_t begin = 0, end = 0;
   bool is_fine = false;
 };
 
-/// The grain of each address of the process: coarse unless a runtime has set another.
+/// The grain of each address: coarse unless a runtime has changed it.
 class MemoryGrain {
  public:
   static MemoryGrain& of_process();
 
   void set(uint64_t begin, uint64_t end, bool is_fine);
-  /// The memory has its usual grain again.
+  /// Restores the default grain.
   void reset(uint64_t begin, uint64_t end);
-  /// All memory that lies outside of the GPUs' range of addresses is fine-grained: with xnack on, GPUs reach the
-  /// program's own memory, which the kernel driver maps so.
+  /// Makes all memory outside the GPUs' range fine-grained: with xnack on, GPUs access the program's memory, which the
+  /// kernel driver maps this way.
   void set_outside_fine();
   GrainRange around(uint64_t address) const;
   bool is_fine(uint64_t address) const {
@@ -55,7 +54,7 @@ class MemoryGrain {
   mutable std::mutex mutex_;
   std::map<uint64_t, Piece> pieces_;  ///< by begin; they don't overlap
   bool is_outside_fine_ = false;
-  std::atomic<uint64_t> generation_{1};  ///< bumped by each change
+  std::atomic<uint64_t> generation_{1};  ///< incremented by each change
 };
 
 }  // namespace Atoll::machine

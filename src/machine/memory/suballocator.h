@@ -1,13 +1,12 @@
-// machine: pages of many small allocations within few of the host's mappings.
+// machine: suballocates many small allocations from few host mappings.
 //
-// Linux gives a process some 65,000 mappings (vm.max_map_count), and an allocation with an inaccessible page after it
-// takes two of them. So once there are many allocations, further small ones lie in blocks, each of which is one
+// Linux limits a process to some 65,000 mappings (vm.max_map_count), and an allocation followed by an inaccessible page
+// takes two. When there are many allocations, further small ones are therefore taken from blocks, each of which is one
 // mapping.
 //
-// From Linux 6.13 on pages can be made inaccessible without a mapping of their own (MADV_GUARD_INSTALL). There, what is
-// free in a block and the page after each allocation are inaccessible as elsewhere, and a kernel that goes there
-// faults. On older hosts, freed pages are inaccessible as long as their number does not need many mappings, and there
-// is no page after an allocation: who goes past its end reaches the next one.
+// Since Linux 6.13 pages can be inaccessible without a separate mapping (MADV_GUARD_INSTALL). There, free pages of a
+// block and the page after each allocation are inaccessible as usual. On older hosts freed pages are inaccessible while
+// that needs few mappings, and there is no guard page: an overrun reaches the next allocation.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +19,7 @@
 
 namespace Atoll::machine {
 
-/// How many allocations may have mappings of their own: half of the mappings that a process may have remain for others.
+/// Maximum number of allocations with separate mappings. Leaves half of the process's mappings to others.
 size_t max_with_own_mappings();
 
 class Suballocator {
@@ -31,21 +30,21 @@ class Suballocator {
     uint64_t address = 0, bytes = 0;
   };
 
-  /// `use_guards`: where the host has pages that are inaccessible without a mapping of their own.
+  /// `use_guards`: use guard pages without mappings if the host supports them.
   explicit Suballocator(bool use_guards = true) : wants_guards_(use_guards) {}
   Suballocator(const Suballocator&) = delete;
   Suballocator& operator=(const Suballocator&) = delete;
 
-  /// So many bytes, whole pages, zeroed and accessible; nothing when no block has room, or the host has no memory.
+  /// Allocates zeroed whole pages; nullopt if no block has room or the host is out of memory.
   std::optional<uint64_t> take(uint64_t bytes);
-  /// Inaccessible addresses of private memory, block_bytes of them, out of which to take.
+  /// Adds a block: block_bytes of inaccessible private memory.
   bool add_block(uint64_t address);
-  /// What was taken; `is_replaced`: something else is mapped there since. When the block that it was in is empty then,
-  /// it is the caller's again.
+  /// Frees an allocation. `is_replaced`: it has been remapped since. If its block is now empty, returns the block to
+  /// the caller.
   std::optional<Block> give_back(uint64_t address, uint64_t bytes, bool is_replaced);
 
-  size_t count() const;  ///< of what is taken
-  /// For the end: all blocks, to be unmapped with what is in them.
+  size_t count() const;  ///< live allocations
+  /// Visits all blocks, for unmapping at the end.
   template <typename Visit>
   void for_each_block(const Visit& visit) const {
     for (const auto& [address, bytes] : blocks_) visit(Block{address, bytes});
@@ -57,7 +56,7 @@ class Suballocator {
 
   const bool wants_guards_;
   mutable std::mutex mutex_;
-  std::optional<bool> has_guards_;       ///< known with the first block
+  std::optional<bool> has_guards_;       ///< determined with the first block
   std::map<uint64_t, uint64_t> blocks_;  ///< sizes by address
   FreeList free_;
   size_t count_ = 0;

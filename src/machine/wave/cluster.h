@@ -1,9 +1,9 @@
-// machine: clusters of work-groups (GFX12.5), which run at the same time and have a barrier of their own (user guide,
-// "Execution Barriers").
+// machine: clusters of work-groups (GFX12.5), which run concurrently and have a barrier (user guide, "Execution
+// Barriers").
 //
-// A kernel says how many work-groups a cluster has (".cluster_dims" of its metadata), and the grid is divided into such
-// clusters. Work-groups of a cluster are numbered one after the other, so that threads begin them together; those that
-// wait at the cluster's barrier are set aside until the others have come (scheduler.h).
+// A kernel's metadata gives the cluster size (".cluster_dims"), and the grid is divided into clusters. Work-groups of a
+// cluster have consecutive numbers, so that threads start them together. Those that wait at the cluster barrier are
+// preempted until the others arrive (scheduler.h).
 #pragma once
 
 #include <array>
@@ -21,11 +21,11 @@ struct Clusters {
   uint64_t all() const { return uint64_t{count[0]} * count[1] * count[2]; }
 };
 
-/// Work-groups of a cluster, at most: a number in it has 4 bits.
+/// Maximum cluster size: the work-group's number in it has 4 bits.
 constexpr uint32_t max_work_groups_of_cluster = 16;
 
-/// The barrier of a cluster of work-groups (GFX12.5), in which each of them arrives by one of its waves; host threads
-/// share it. A work-group that has ended is not waited for.
+/// The barrier of a cluster, shared by host threads. One wave per work-group arrives. Ended work-groups are not waited
+/// for.
 class ClusterBarrier {
  public:
   struct State {
@@ -34,11 +34,11 @@ class ClusterBarrier {
 
   void begin(uint32_t work_groups) { store({.expected = work_groups}); }
   State state() const { return unpack(word_.load(std::memory_order_acquire)); }
-  /// True: it is the first to arrive in this phase.
+  /// Arrives; returns true if it is the first in this phase.
   bool arrive() {
     return change([](State& state) { ++state.arrived; }).arrived == 0;
   }
-  /// A work-group has ended.
+  /// Removes an ended work-group.
   void drop() {
     change([](State& state) { --state.expected; });
   }
@@ -52,7 +52,7 @@ class ClusterBarrier {
   }
   void store(const State& state) { word_.store(pack(state), std::memory_order_release); }
 
-  /// Changes the state, and begins the next phase if all have arrived; what it was before.
+  /// Changes the state, starts the next phase if all have arrived, and returns the previous state.
   template <typename Change>
   State change(Change change) {
     uint64_t before = word_.load(std::memory_order_relaxed);
