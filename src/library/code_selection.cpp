@@ -11,7 +11,7 @@ using support::fail;
 using support::Result;
 
 Result<void> select_code(object::FoundCodeObjects& found, const std::string& gpu) {
-  if (found.code_objects.empty()) return fail(ErrorKind::not_found, "there is no GPU code in it");
+  if (found.code_objects.empty()) return fail(ErrorKind::not_found, "the file contains no GPU code");
   if (gpu.empty()) return {};
 
   const auto wanted = target::find_target(gpu);

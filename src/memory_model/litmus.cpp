@@ -177,7 +177,7 @@ class Parser {
     if (test_.threads.empty()) {
       for (const std::string_view name : columns) {
         if (!is_name(name) || tokens_of(name).size() != 1)
-          return wrong("'{}' is not a thread's name: before the statements there is a line 'P0 | P1'", name);
+          return wrong("'{}' is not a thread's name: a line 'P0 | P1' has to precede the statements", name);
         if (std::ranges::find(test_.threads, name, &LitmusThread::name) != test_.threads.end())
           return wrong("'{}' is there twice", name);
         test_.threads.push_back({.name = std::string(name), .registers = {}, .statements = {}});
@@ -229,7 +229,7 @@ class Parser {
     }
     const auto* form = std::ranges::find(forms, words.empty() ? "" : words[0], &Form::word);
     if (form == std::end(forms))
-      return wrong("'{}' is no statement: there are store, load, add, exchange, cas, fence and barrier", text);
+      return wrong("'{}' is not a statement; use store, load, add, exchange, cas, fence or barrier", text);
     LitmusStatement statement{
         .action = form->action, .result = {}, .expected = {}, .value = {}, .text = std::string(text)};
     const size_t operands = size_t{form->location} + size_t{form->expected} + size_t{form->value};

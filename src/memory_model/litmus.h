@@ -3,7 +3,7 @@
 // A test is text, in columns as in the literature:
 //
 //     litmus MP
-//     "Message passing: who sees the flag sees the data"
+//     "Message passing: a thread that sees the flag also sees the data"
 //     scopes (agent (workgroup P0) (workgroup P1))
 //     init x=0 y=0
 //     P0                      | P1

@@ -108,7 +108,7 @@ Result<void> read_word(Words& words, std::string_view word) {
   }
   if (const auto found = find<Scope>(scopes, {}, scope); found && (*found != Scope::system || !words.one_address_space))
     return take(words.scope, *found, word, "scope");
-  return fail(ErrorKind::invalid_argument, "'{}' is no word of a memory operation, which consists of {}", word,
+  return fail(ErrorKind::invalid_argument, "'{}' is not part of a memory operation, which consists of {}", word,
               accepted_words());
 }
 
@@ -168,7 +168,7 @@ Result<void> check_rest(const Words& words, const Operation& operation) {
     return fail(ErrorKind::invalid_argument,
                 "volatile, nontemporal and last-use are said of loads and stores that are not atomic");
   if (words.last_use && operation.access != Access::load)
-    return fail(ErrorKind::invalid_argument, "last-use is said of a load");
+    return fail(ErrorKind::invalid_argument, "last-use requires a load");
   if (words.last_use && (words.is_volatile || words.nontemporal))
     return fail(ErrorKind::invalid_argument, "a load is either last-use or volatile or nontemporal");
   return {};

@@ -206,7 +206,7 @@ class Builder {
       return;
     }
     if (operation_.access == Access::store) wait_for_translation();
-    access("", "an unordered access is like one that is not atomic");
+    access("", "an unordered access is non-atomic");
   }
 
   void atomic_access() {

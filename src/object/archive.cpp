@@ -45,7 +45,7 @@ Result<std::vector<ArchiveMember>> read_archive(std::span<const uint8_t> file) {
     if (!header) return fail(ErrorKind::invalid_file, "the archive ends in the middle of a member's header");
     const std::string_view text = text_of(*header);
     auto bytes = support::slice(file, offset + header_bytes, number(text.substr(size_offset, size_bytes)));
-    if (!bytes) return fail(ErrorKind::invalid_file, "a member is not all in the archive");
+    if (!bytes) return fail(ErrorKind::invalid_file, "a member is truncated");
     offset += header_bytes + support::align_up(bytes->size(), 2);
 
     std::string_view name = without_blanks(text.substr(0, name_bytes));
@@ -56,13 +56,13 @@ Result<std::vector<ArchiveMember>> read_archive(std::span<const uint8_t> file) {
     }
     if (name.starts_with("#1/")) {  // BSD: the name is before the bytes
       const uint64_t length = number(name.substr(3));
-      if (length > bytes->size()) return fail(ErrorKind::invalid_file, "a member's name is not all in the archive");
+      if (length > bytes->size()) return fail(ErrorKind::invalid_file, "a member's name is truncated");
       name = text_of(bytes->first(length));
       name = name.substr(0, name.find('\0'));
       bytes = bytes->subspan(length);
     } else if (name.starts_with('/')) {
       const uint64_t at = number(name.substr(1));
-      if (at >= long_names.size()) return fail(ErrorKind::invalid_file, "a member's name is not all in the archive");
+      if (at >= long_names.size()) return fail(ErrorKind::invalid_file, "a member's name is truncated");
       name = long_names.substr(at);
       name = name.substr(0, name.find('\n'));
     }

@@ -86,7 +86,7 @@ struct CompressedHeader {
 /// Sizes have 64 bits from version 3 on.
 Result<CompressedHeader> read_compressed_header(Bytes bytes) {
   const auto version = read<uint16_t>(bytes, 4), method = read<uint16_t>(bytes, 6);
-  if (!version || !method) return cut_short("its header is not all there");
+  if (!version || !method) return cut_short("its header is truncated");
   if (*method > 1) return fail(ErrorKind::unsupported, "compression method {} of an offload bundle", *method);
   CompressedHeader header{.header_bytes = 0, .file_bytes = 0, .unpacked_bytes = 0, .hash = 0, .zstd = *method == 1};
   switch (*version) {
@@ -108,10 +108,11 @@ Result<CompressedHeader> read_compressed_header(Bytes bytes) {
       return fail(ErrorKind::unsupported, "version {} of the compressed offload bundle (1 to 3 are known)", *version);
   }
   const auto hash = read<uint64_t>(bytes, header.header_bytes - sizeof(uint64_t));
-  if (!hash) return cut_short("its header is not all there");
+  if (!hash) return cut_short("its header is truncated");
   header.hash = *hash;
   if (*version > 1 && (header.file_bytes < header.header_bytes || header.file_bytes > bytes.size()))
-    return cut_short(fmt::format("its header says {} bytes, there are {}", header.file_bytes, bytes.size()));
+    return cut_short(
+        fmt::format("its header has a size of {} bytes, but the file has {}", header.file_bytes, bytes.size()));
   return header;
 }
 
@@ -145,7 +146,7 @@ Result<Bundle> read_compressed(Bytes bytes, uint64_t* consumed, UnpackBudget& bu
   if (taken == 0) return cut_short(fmt::format("its {} data do not unpack", header->zstd ? "zstd" : "zlib"));
   if (read<uint64_t>(md5(unpacked), 0) != header->hash)
     return cut_short("what its data unpack to is not what was packed (its hash is another)");
-  if (!starts_with(unpacked, bundle_magic)) return cut_short("what it unpacks to is no bundle");
+  if (!starts_with(unpacked, bundle_magic)) return cut_short("its uncompressed data is not a bundle");
   auto bundle = read_plain(unpacked, nullptr);
   if (!bundle) return bundle;
   bundle->storage = std::move(storage);  // moving keeps the bytes where the entries point
@@ -386,10 +387,10 @@ Result<std::vector<FoundCodeObject>> choose_code_objects(const FoundCodeObjects&
   }
   if (!chosen.empty()) return chosen;
   if (found.code_objects.empty())
-    return fail(ErrorKind::not_found, "there is no GPU code in it for {}: it has none at all", gpu.to_string());
+    return fail(ErrorKind::not_found, "no GPU code for {}: the file contains none", gpu.to_string());
   if (std::ranges::none_of(found.code_objects, is_for_amdhsa))
     return std::unexpected(target_of(found.code_objects.front()).error());
-  return fail(ErrorKind::incompatible, "there is no GPU code in it for {}; what it has is for {}", gpu.to_string(),
+  return fail(ErrorKind::incompatible, "no GPU code for {}; the file has code for {}", gpu.to_string(),
               targets_of(found));
 }
 
@@ -442,7 +443,7 @@ Result<target::GpuModel> choose_gpu(std::span<const FoundCodeObjects> files, boo
       return std::unexpected(target_of(file.code_objects.front()).error());
     if (!file.code_objects.empty()) targets.push_back(targets_of(file));
   }
-  if (targets.empty()) return fail(ErrorKind::not_found, "there is no GPU code in it");
+  if (targets.empty()) return fail(ErrorKind::not_found, "the file contains no GPU code");
   std::vector<std::string_view> processors;
   for (const target::Product& product : target::products())
     if (std::ranges::find(processors, product.processor) == processors.end()) processors.push_back(product.processor);

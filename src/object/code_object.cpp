@@ -38,7 +38,7 @@ std::unexpected<support::Error> broken(std::string_view what) {
 Result<Elf64_Ehdr> read_header(Bytes file) {
   const auto header = read<Elf64_Ehdr>(file, 0);
   if (!support::starts_with(file, ELFMAG)) return fail(ErrorKind::invalid_file, "not an ELF file");
-  if (!header) return broken("its header is not all there");
+  if (!header) return broken("its header is truncated");
   if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB)
     return fail(ErrorKind::invalid_file, "a code object is a 64-bit little-endian ELF file, this one is not");
   return *header;
@@ -128,7 +128,7 @@ class Reader {
     uint64_t described = 0;  // notes lie in loaded segments, but no two of a kind overlap
     for (unsigned i = 0; i < header_.e_phnum; i++) {
       const auto program = read<Elf64_Phdr>(object_.file, header_.e_phoff + i * sizeof(Elf64_Phdr));
-      if (header_.e_phoff > object_.file.size() || !program) return broken("its program headers are not all there");
+      if (header_.e_phoff > object_.file.size() || !program) return broken("its program headers are truncated");
       const auto bytes = slice(object_.file, program->p_offset, program->p_filesz);
       if (program->p_type == PT_NULL || program->p_type == PT_GNU_STACK) continue;
       if (!bytes) return broken(fmt::format("program header {} points outside of it", i));
@@ -298,7 +298,7 @@ class Reader {
         return broken("a relocation is against a symbol that does not exist");
       const uint64_t width = relocated_bytes(relocation.type);
       if (object_.memory_size < width || relocation.offset > object_.memory_size - width)
-        return broken("a relocation is of a place outside of what is loaded");
+        return broken("a relocation is outside the loaded segments");
       object_.relocations.push_back(relocation);
     }
     return {};
@@ -335,7 +335,7 @@ class Reader {
   Result<void> read_functions() {
     if (header_.e_shnum != 0 && (header_.e_shentsize != sizeof(Elf64_Shdr) || header_.e_shoff > object_.file.size() ||
                                  !section(header_.e_shnum - 1u)))
-      return broken("its section headers are not all there");
+      return broken("its section headers are truncated");
     for (unsigned i = 0; i < header_.e_shnum; i++) {
       const auto header = section(i);
       if (!header || header->sh_type != SHT_SYMTAB) continue;

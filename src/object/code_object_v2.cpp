@@ -226,7 +226,7 @@ Result<target::TargetId> read_target_v2(const ElfFile& file) {
       return fail(ErrorKind::unsupported, "code object V2 for {}, not for AMD:AMDGPU", note_text(note));
     return target::target_id_of_v2(isa->version);
   }
-  return fail(ErrorKind::invalid_file, "code object V2 without the note that says its target");
+  return fail(ErrorKind::invalid_file, "code object V2 without the note that contains its target");
 }
 
 std::vector<KernelCodeSymbol> read_kernel_codes(const ElfFile& file, std::span<const ElfSymbol> symbols) {

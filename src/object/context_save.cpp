@@ -339,12 +339,12 @@ Result<std::vector<SavedWave>> read_context_save_area(std::span<const uint8_t> a
   };
   const ContextLayout& layout = context_layout(processor);
   const auto header = support::read<Header>(area, 0);
-  if (!header) return broken("its header is not all there");
+  if (!header) return broken("its header is truncated");
   const auto control = support::slice(area, header->control_stack_offset, header->control_stack_bytes);
   if (!control || header->wave_state_bytes > header->wave_state_offset || header->wave_state_offset > area.size() ||
       header->control_stack_offset + uint64_t{header->control_stack_bytes} !=
           header->wave_state_offset - header->wave_state_bytes)
-    return broken("its parts are not where its header says");
+    return broken("its header has invalid offsets");
   const auto registers = area.subspan(header->wave_state_offset - header->wave_state_bytes, header->wave_state_bytes);
 
   std::vector<SavedWave> waves;

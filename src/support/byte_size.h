@@ -18,7 +18,8 @@ inline Result<uint64_t> parse_byte_size(std::string_view text) {
   const size_t power = unit.empty() ? 0 : units.find(unit[0]) + 1;  // 0 for a letter that there is not
   if (error != std::errc{} || unit.size() > 1 || (!unit.empty() && power == 0) || number == 0 ||
       number > UINT64_MAX >> 10 * power)
-    return fail(ErrorKind::invalid_argument, "'{}' is no amount of memory: write 4G, 512M or a number of bytes", text);
+    return fail(ErrorKind::invalid_argument, "'{}' is not an amount of memory; use 4G, 512M or a number of bytes",
+                text);
   return number << 10 * power;
 }
 

@@ -185,9 +185,7 @@ void add_eval(CLI::App& app, Invocation& invocation) {
   command->add_option("--gpu", request->gpu, "Product, processor or target ID, as in `atoll run`")
       ->type_name("GPU")
       ->required();
-  command
-      ->add_option("--wave-size", request->wave_size,
-                   "Lanes, where the GPU has waves of both sizes: 32, if it is not said")
+  command->add_option("--wave-size", request->wave_size, "Wave size if the GPU supports both (default 32)")
       ->check(CLI::IsMember({32, 64}));
   command->add_option("--engine", request->engine, "interpreter, which is the default, or compiled")
       ->type_name("ENGINE")
@@ -208,7 +206,7 @@ void add_eval(CLI::App& app, Invocation& invocation) {
       "  lds[0x10]  lds          LDS from that byte on\n"
       "  mem[0x10000000]         memory at that address; mem[0x10000000:64] is 64 bytes, the value repeated.\n"
       "                          The pages around it are there as well, everything else is a fault.\n"
-      "All registers that are not said are 0, but for EXEC (all lanes) and MODE (denormals kept, IEEE).\n"
+      "All other registers are 0, except EXEC (all lanes) and MODE (denormals kept, IEEE).\n"
       "\n"
       "VALUE is\n"
       "  42  -1  0xff  0b101     an integer, as wide as the destination\n"

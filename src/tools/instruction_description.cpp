@@ -197,7 +197,7 @@ constexpr Phrase phrases[] = {
     {Operation::lanes_up, "Lanes read S0 of an earlier lane of their group"},
     {Operation::lanes_xor, "Lanes read S0 of the lane whose number differs in some bits"},
     {Operation::lane_indices, "D = the lane numbers that other permutations take"},
-    {Operation::lanes_swizzle, "Lanes read S0 of the lane that a pattern in the offset says"},
+    {Operation::lanes_swizzle, "Lanes read S0 of the lane that a pattern in the offset selects"},
     {Operation::lanes_push, "Lanes send their data to the lane whose number times 4 their address is"},
     {Operation::lanes_pull, "Lanes read the data of the lane whose number times 4 their address is"},
     {Operation::lanes_pull_inactive,
@@ -214,12 +214,12 @@ constexpr Phrase phrases[] = {
     {Operation::increment_wrap, "D = S0 >= S1 ? 0 : S0 + 1"},
     {Operation::decrement_wrap, "D = S0 == 0 or S0 > S1 ? S1 : S0 - 1"},
     {Operation::wrap, "D = S0 >= S1 ? S0 - S1 : S0 + S2"},
-    {Operation::append, "Adds the number of active lanes to a dword of LDS; D = what it was"},
-    {Operation::consume, "Subtracts the number of active lanes from a dword of LDS; D = what it was"},
+    {Operation::append, "Adds the number of active lanes to a dword of LDS; D = the old value"},
+    {Operation::consume, "Subtracts the number of active lanes from a dword of LDS; D = the old value"},
     {Operation::ordered_add, "D = S0 + S1, in the order of the waves"},
     {Operation::ordered_count, "Adds to a counter of GDS in the order of the waves"},
-    {Operation::add_geometry_register, "Adds to a register of the geometry engine; D = what it was"},
-    {Operation::sub_geometry_register, "Subtracts from a register of the geometry engine; D = what it was"},
+    {Operation::add_geometry_register, "Adds to a register of the geometry engine; D = the old value"},
+    {Operation::sub_geometry_register, "Subtracts from a register of the geometry engine; D = the old value"},
     {Operation::bvh_stack, "Pushes nodes of a bounding volume hierarchy to a stack in LDS and pops the next"},
     {Operation::bvh_stack8, "Pushes up to eight nodes of a hierarchy to a stack in LDS and pops the next"},
     {Operation::barrier_arrive, "Arrives at a barrier in LDS; D = its state before"},
@@ -297,7 +297,7 @@ constexpr Phrase phrases[] = {
     {Operation::set_vector_skip, "Whether vector instructions are skipped = bit S1 of S0"},
     {Operation::set_vgpr_banks, "Says in which bank of VGPRs the operands of the next instructions are"},
     {Operation::allocate_vgprs, "Changes how many VGPRs the wave has"},
-    {Operation::indexing_on, "Begins indexing of VGPRs with S0, for the operands that the immediate says"},
+    {Operation::indexing_on, "Begins indexing of VGPRs by S0 for the operands selected by the immediate"},
     {Operation::indexing_off, "Ends indexing of VGPRs"},
     {Operation::indexing_mode, "Says which operands' VGPRs are indexed"},
     {Operation::indexing_index, "The index of VGPRs = S0"},
@@ -311,7 +311,7 @@ constexpr Phrase phrases[] = {
     {Operation::count_up, "Increments a performance counter"},
     {Operation::count_down, "Decrements a performance counter"},
     {Operation::trace, "Sends S0 to the thread trace"},
-    {Operation::version, "Says what the code is made for; does nothing"},
+    {Operation::version, "Marks the code's target; no effect"},
 };
 
 std::string_view phrase_of(Operation operation) {
@@ -694,9 +694,9 @@ std::string describe_atomic(const InstructionRow& row) {
   if (computes.places == Places::two_st64) text += "; at two addresses, whose offsets count 64 elements";
   const bool always_returns = row.operands[0].field == Field::ds_dst || computes.operation == Operation::ordered_add;
   if (always_returns) {
-    text += "; D = what it was";
+    text += "; D = the old value";
   } else if (row.encoding != Encoding::ds) {
-    text += "; with glc (sc0, th:TH_ATOMIC_RETURN), D = what it was";
+    text += "; with glc (sc0, th:TH_ATOMIC_RETURN), D = the old value";
   }
   const std::string_view element = isa::name_of(computes.type);
   if (is_image) return fmt::format("Atomic on a texel, M of {}: {}", element, text);

@@ -413,8 +413,7 @@ void add_launch(CLI::App& app, Invocation& invocation) {
                    "Work-items in all (as in OpenCL; a HIP kernel\nwants a multiple of the block's)")
       ->type_name("X,Y,Z");
   command
-      ->add_option("--block", options->block,
-                   "Work-items of a work-group: what the kernel requires,\nor 64, when it is not given")
+      ->add_option("--block", options->block, "Work-items per work-group (default: what the kernel\nrequires, or 64)")
       ->type_name("X,Y,Z");
   command->add_option("--arg", options->arguments, "An argument; once for each parameter, in their order")
       ->type_name("VALUE")

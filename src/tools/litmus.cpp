@@ -175,7 +175,7 @@ void add_litmus(CLI::App& app, Invocation& invocation) {
   command->add_option("--gpu", request->gpu, "Whose code and caches; with --run")->type_name("GPU");
   command->add_option("--seeds", request->seeds, "How often it runs, each time with other choices (200)")
       ->type_name("N");
-  command->add_option("--seed", request->seed, "What the choices begin with (1)")->type_name("N");
+  command->add_option("--seed", request->seed, "Seed of the choices (1)")->type_name("N");
   command->add_flag("--json", request->json, "Print JSON");
   command->footer(
       "A test has its threads in columns, and ends with exists or ~exists and a condition on the\n"

@@ -219,7 +219,7 @@ Result<int> run_model(const ModelRequest& request) {
   if (const auto checked = check_placement(generation, request.placement); !checked)
     return std::unexpected(checked.error());
   if (request.hardware && !request.words.empty())
-    return wrong_usage("--hardware is about the GPU: it goes without an operation");
+    return wrong_usage("--hardware describes the GPU and takes no operation");
   if (request.hardware) {
     request.json ? print_hardware_json(request, generation) : print_hardware(request, generation);
     return 0;

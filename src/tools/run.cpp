@@ -362,7 +362,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
   for (CLI::Option* option : run->get_options()) option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   run->footer(
       "The program's exit code, signals, standard streams and environment are its own.\n\n"
-      "Environment variables set the same, for each option that is not given; a value that is not allowed, and a\n"
+      "Environment variables set the options that are not given; a value that is not allowed, and a\n"
       "name that is misspelt, end the run before the program starts:\n" +
       variables_text() + "\n" +
       "Examples:\n"

@@ -339,11 +339,11 @@ TEST(LoopPlan, AllWaysAreKnown) {
   elsewhere.plan.region.entry = 0;
   EXPECT_THAT(elsewhere.faults(), HasSubstr("0x0 is the loop's entry and not in it"));
   EXPECT_THAT(elsewhere.faults(), HasSubstr("0x8 is entered from outside of the loop"));
-  EXPECT_THAT(elsewhere.faults(), HasSubstr("0x0 is no loop: nothing goes back to it"));
+  EXPECT_THAT(elsewhere.faults(), HasSubstr("0x0 is not a loop: nothing branches back to it"));
 
   PlannedLoop larger(loop);
   larger.plan.region.blocks.insert(0x1000);
-  EXPECT_THAT(larger.faults(), HasSubstr("0x1000 is a block of which nothing is known"));
+  EXPECT_THAT(larger.faults(), HasSubstr("0x1000 is an unknown block"));
 }
 
 TEST(LoopPlan, MasksAreWhatTheInstructionsMakeOfThem) {

@@ -89,7 +89,7 @@ TEST_F(Failures, CheckersFindWhatDoesNotFault) {
 TEST_F(Failures, AnUnknownCheckerIsToldByTheNamesThatThereAre) {
   const auto gpu = Gpu::create("gfx90a", {.check = "racing"});
   ASSERT_FALSE(gpu);
-  EXPECT_THAT(gpu.error().message, HasSubstr("there is no checker 'racing'; there are: memory"));
+  EXPECT_THAT(gpu.error().message, HasSubstr("unknown checker 'racing'; use memory"));
 }
 
 TEST_F(Failures, AStrayAccessIsToldByLineLaneAndAddress) {

@@ -275,7 +275,7 @@ class Launches(unittest.TestCase):
         first = gpu.findings[0]
         self.assertEqual((first.checker, first.kind, first.kernel, first.count), ("memory", "out-of-bounds", "scale", 4))
         self.assertEqual(reports[0], first.report)
-        with self.assertRaisesRegex(atoll.Error, "there is no checker 'racing'"):
+        with self.assertRaisesRegex(atoll.Error, "unknown checker 'racing'"):
             atoll.Gpu("gfx90a", check="racing")
 
     def test_streams(self):

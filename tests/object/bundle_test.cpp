@@ -170,9 +170,8 @@ TEST_F(Bundles, ChoosesTheMostSpecific) {
   EXPECT_EQ(chosen("gfx900"), "hipv4-amdgcn-amd-amdhsa--gfx900");
   EXPECT_EQ(chosen("mi250x"), "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-");
   EXPECT_EQ(chosen("mi250x:xnack+"), "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack+");
-  EXPECT_EQ(
-      chosen("mi100"),
-      "there is no GPU code in it for gfx908:sramecc+:xnack-; what it has is for gfx900, gfx90a:xnack+, gfx90a:xnack-");
+  EXPECT_EQ(chosen("mi100"),
+            "no GPU code for gfx908:sramecc+:xnack-; the file has code for gfx900, gfx90a:xnack+, gfx90a:xnack-");
 }
 
 TEST_F(Bundles, ChoosesFromEachBundle) {
@@ -259,7 +258,7 @@ TEST_F(Bundles, ChoosesAGpuThatRunsTheCode) {
   EXPECT_EQ(gpu_for({"gfx1100", "gfx803"}), "gfx1100");
   EXPECT_EQ(gpu_for({"gfx1250"}), "gfx1250:sramecc+:xnack-");
   EXPECT_THAT(gpu_for({"gfx1310"}), testing::AllOf(HasSubstr("the GPU code is for gfx1310;"), HasSubstr("gfx90a")));
-  EXPECT_EQ(gpu_for({}), "there is no GPU code in it");
+  EXPECT_EQ(gpu_for({}), "the file contains no GPU code");
   const auto shown = [](const std::string& id) {
     FoundCodeObjects found;
     found.code_objects.push_back({"somewhere", id, {}, 0});
@@ -337,7 +336,7 @@ TEST_F(Bundles, SayWhatIsDamaged) {
   EXPECT_THAT(message(plain, 27), HasSubstr("it has no table"));
   EXPECT_THAT(message(plain, 40), HasSubstr("it says that it has 4 entries, its table ends after 0"));
   EXPECT_THAT(message(plain, plain.size() - 1), HasSubstr("entry 3 (hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-)"));
-  EXPECT_THAT(message(compressed, 12), HasSubstr("its header is not all there"));
+  EXPECT_THAT(message(compressed, 12), HasSubstr("its header is truncated"));
   EXPECT_THAT(message(compressed, compressed.size() - 1), HasSubstr("its header says"));
   auto garbled = compressed;
   garbled[4] = 9;

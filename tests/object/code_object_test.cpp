@@ -199,7 +199,7 @@ TEST(CodeObject, SaysWhatAFileIsInstead) {
 
   auto bytes = test::read_bytes(linked);
   bytes[8] = 0;  // EI_ABIVERSION
-  EXPECT_THAT(message(bytes), HasSubstr("code object V2 without the note that says its target"));
+  EXPECT_THAT(message(bytes), HasSubstr("code object V2 without the note that contains its target"));
   bytes[8] = 9;
   EXPECT_THAT(message(bytes), HasSubstr("ELF ABI version 9"));
   bytes[8] = 3;

@@ -23,7 +23,7 @@ TEST(CheckOptions, AListOfCheckers) {
   EXPECT_FALSE(parse_checkers("order,seed=x"));
   const auto wrong = parse_checkers("memory,racing");
   ASSERT_FALSE(wrong);
-  EXPECT_EQ(wrong.error().message, "there is no checker 'racing'; there are: " + checker_names());
+  EXPECT_EQ(wrong.error().message, "unknown checker 'racing'; use " + checker_names());
 }
 
 TEST(CheckOptions, AnExitCode) {
@@ -71,7 +71,7 @@ TEST(Suppressions, MistakesHaveTheirLine) {
             "s.txt:7: 'kernl=a' is neither kernel=PATTERN nor file=PATTERN");
   EXPECT_EQ(message("memory"), "s.txt:1: a kind of finding has to follow the checker (or *)");
   EXPECT_EQ(message("memory * kernel="), "s.txt:1: kernel= has no pattern");
-  EXPECT_EQ(message("racing *"), "s.txt:1: there is no checker 'racing'; there are: " + checker_names());
+  EXPECT_EQ(message("racing *"), "s.txt:1: unknown checker 'racing'; use " + checker_names());
 }
 
 TEST(Findings, EachIsToldOnceAndCounted) {

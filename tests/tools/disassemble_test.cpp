@@ -125,7 +125,7 @@ TEST_F(DisassembleCommand, SaysWhatIsWrong) {
                         {"--raw --gpu gfx900 --wave-size 32 /dev/null", "gfx900 has no waves of 32 lanes", 2},
                         {"nothing", "No such file", 1},
                         {"program.hip", "neither a code object nor an offload bundle", 1},
-                        {"/bin/true", "no GPU code in it", 1},
+                        {"/bin/true", "contains no GPU code", 1},
                         {"program --gpu gfx908", "no code for gfx908; there is code for gfx900, gfx90a", 1},
                         {"program --gpu nvidia", "nvidia", 1}};
   for (const Case& each : cases) {

@@ -408,7 +408,7 @@ TEST_F(LaunchCommand, FailuresSayWhatToDo) {
   EXPECT_THAT(message("nothing.co"), HasSubstr("nothing.co: No such file or directory"));
   EXPECT_THAT(message("kernels.co.cl"), HasSubstr("neither a code object nor"));
   EXPECT_THAT(message("kernels.co --gpu gfx900"),
-              HasSubstr("no GPU code in it for gfx900:xnack-; what it has is for gfx90a"));
+              HasSubstr("no GPU code for gfx900:xnack-; the file has code for gfx90a"));
   EXPECT_THAT(message("kernels.co --gpu mi9000"), HasSubstr("unknown GPU 'mi9000'"));
   EXPECT_THAT(message("kernels.co --kernel nope"), HasSubstr("there is no kernel nope in kernels.co: there are scale"));
   EXPECT_THAT(message("two --kernel same --grid 64 --arg null"),
@@ -428,7 +428,7 @@ TEST_F(LaunchCommand, FailuresSayWhatToDo) {
 TEST_F(LaunchCommand, SaysWhenThereIsNothingToLaunch) {
   const auto plain = launch("/bin/true --kernel k --grid 1");
   EXPECT_EQ(plain.exit_code, 1);
-  EXPECT_EQ(plain.output, "atoll: /bin/true: there is no GPU code in it\n");
+  EXPECT_EQ(plain.output, "atoll: /bin/true: the file contains no GPU code\n");
   test::write_file(*directory / "bare.s", ".globl k\n.type k,@function\nk: s_endpgm\n");
   ASSERT_EQ(test::run_command(fmt::format("cd {} && {} asm bare.s --gpu gfx900 -o bare.co 2>&1",
                                           directory->path().string(), ATOLL_COMMAND))

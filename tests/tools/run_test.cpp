@@ -118,7 +118,7 @@ TEST_F(RunCommand, NumbersOfGpusAndAmountsOfMemoryMakeSense) {
   EXPECT_THAT(refused("--gpus 65"), HasSubstr("64"));
   EXPECT_THAT(refused("--gpus two"), HasSubstr("--gpus"));
   EXPECT_THAT(refused("--gpus 3 --gpu mi50,mi100"), HasSubstr("a list of 2 GPUs, and 3 are asked for"));
-  EXPECT_THAT(refused("--memory 1X"), HasSubstr("--memory 1X: '1X' is no amount of memory: write 4G, 512M"));
+  EXPECT_THAT(refused("--memory 1X"), HasSubstr("--memory 1X: '1X' is not an amount of memory; use 4G, 512M"));
   EXPECT_THAT(refused("--memory 0"), HasSubstr("--memory"));
   EXPECT_THAT(refused("--memory 99999999999T"), HasSubstr("--memory"));
   EXPECT_THAT(run("--gpu mi50,voodoo2 -- true").output, HasSubstr("unknown GPU 'voodoo2'"));

@@ -160,7 +160,7 @@ bool InstructionParser::message(int64_t& value) {
         return found != all.end();
       };
       if (!find("GS_OP_", names::gs_operations) && !find("SYSMSG_OP_", names::system_operations)) {
-        return error(fmt::format("'{}' is no operation of a message", name));
+        return error(fmt::format("'{}' is not a message operation", name));
       }
       lexer().advance();
     } else {
@@ -233,7 +233,7 @@ bool InstructionParser::delay(int64_t& value) {
     } else if (part == "instid1") {
       shift = 7;
     } else if (part != "instid0") {
-      return error(fmt::format("'{}' is no part of s_delay_alu", part));
+      return error(fmt::format("'{}' is not a field of s_delay_alu", part));
     }
     lexer().advance();
     lexer().advance();
@@ -273,7 +273,8 @@ bool InstructionParser::version(int64_t& value) {
     while (lexer().accept(TokenKind::left_paren)) ++open;
     if (lexer().is(TokenKind::identifier)) {
       const auto found = std::ranges::find(names::shader_versions, token().text, &names::NamedNumber::name);
-      if (found == names::shader_versions.end()) return error(fmt::format("'{}' is no version", token().text));
+      if (found == names::shader_versions.end())
+        return error(fmt::format("'{}' is not a shader version", token().text));
       value |= found->value;
       lexer().advance();
     } else if (lexer().is(TokenKind::integer) && token().value < 65536) {

@@ -129,7 +129,7 @@ void RegionValidator::check_step(const RegionPlan::Step& step, size_t first_item
     const RegionItem& item = plan_.items[i];
     if (item.is_matrix || item.removed_branch || item.pc != step.pc) continue;
     const Lowering is = item.access ? Lowering::memory : item.is_vector ? Lowering::lanes : Lowering::on_varying_masks;
-    if (is != step.how) fault(item, "is no item of its instruction's kind");
+    if (is != step.how) fault(item, "is not an item of its instruction's kind");
     if (is == Lowering::on_varying_masks && !plan_.every_chunk)
       fault(item, "is needed of chunks without active lanes, too");
   }
@@ -141,7 +141,7 @@ void RegionValidator::check_addresses() {
   for (const RegionItem& item : plan_.items) {
     if (!item.address) continue;
     if (!item.access || item.access->operands.is_atomic || item.is_deferred) {
-      fault(item, "is no access that can have a stride");
+      fault(item, "is not an access that can have a stride");
       continue;
     }
     const MemorySpace space = outside_apertures(item.access->operands.space);
@@ -214,7 +214,7 @@ class LoopValidator {
     if (!region_.contains(region_.entry)) fault(region_.entry, "is the loop's entry and not in it");
     for (const uint64_t pc : region_.blocks) {
       if (!flow_.blocks.contains(pc) || !region_.states.contains(pc)) {
-        fault(pc, "is a block of which nothing is known");
+        fault(pc, "is an unknown block");
         return std::move(faults_);
       }
     }
@@ -222,7 +222,7 @@ class LoopValidator {
     for (const uint64_t pc : region_.blocks) check_block(pc);
     if (region_.exits.empty()) fault(region_.entry, "is a loop without an exit");
     for (const uint64_t exit : region_.exits) check_exit(exit);
-    if (!goes_back_) fault(region_.entry, "is no loop: nothing goes back to it");
+    if (!goes_back_) fault(region_.entry, "is not a loop: nothing branches back to it");
     return std::move(faults_);
   }
 
@@ -280,7 +280,7 @@ void LoopValidator::check_block(uint64_t pc) {
     }
     const auto there = region_.states.find(next);
     if (there == region_.states.end()) {
-      fault(next, "is come to, and nothing is known of its masks");
+      fault(next, "is reached with unknown masks");
       continue;
     }
     VaryingMasks joined = there->second;

@@ -23,7 +23,7 @@ struct StatusText {
 
 #define ATOLL_STATUS(name, text) {name, #name ": " text}
 constexpr StatusText status_texts[] = {
-    ATOLL_STATUS(HSA_STATUS_SUCCESS, "The call did what it was asked to do."),
+    ATOLL_STATUS(HSA_STATUS_SUCCESS, "The call succeeded."),
     ATOLL_STATUS(HSA_STATUS_INFO_BREAK, "A callback ended an iteration early."),
     ATOLL_STATUS(HSA_STATUS_ERROR, "Something failed."),
     ATOLL_STATUS(HSA_STATUS_ERROR_INVALID_ARGUMENT, "An argument is not what the function accepts."),
@@ -61,7 +61,7 @@ constexpr StatusText status_texts[] = {
     ATOLL_STATUS(HSA_STATUS_ERROR_INVALID_MEMORY_POOL, "There is no such memory pool."),
     ATOLL_STATUS(HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION, "A kernel left an aperture of its memory."),
     ATOLL_STATUS(HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION, "A kernel ran into an illegal instruction."),
-    ATOLL_STATUS(HSA_STATUS_ERROR_MEMORY_FAULT, "A kernel touched memory that is not there."),
+    ATOLL_STATUS(HSA_STATUS_ERROR_MEMORY_FAULT, "A kernel accessed memory that is not mapped."),
     ATOLL_STATUS(HSA_STATUS_CU_MASK_REDUCED, "Some compute units of the mask were not available."),
     ATOLL_STATUS(HSA_EXT_STATUS_ERROR_IMAGE_FORMAT_UNSUPPORTED, "The image format is not supported."),
     ATOLL_STATUS(HSA_EXT_STATUS_ERROR_IMAGE_SIZE_UNSUPPORTED, "The image size is not supported."),

@@ -38,7 +38,7 @@ void unmap(uint64_t address, uint64_t size) { AddressRange::of_process().give_ba
 support::Result<uint64_t> check_size(uint64_t size, uint64_t alignment, const std::string& purpose) {
   if (size == 0) return fail(ErrorKind::invalid_argument, "cannot allocate 0 bytes of memory for {}", purpose);
   if (alignment != 0 && !std::has_single_bit(alignment)) {
-    return fail(ErrorKind::invalid_argument, "the alignment {} of {} is no power of two", alignment, purpose);
+    return fail(ErrorKind::invalid_argument, "alignment {} of {} is not a power of two", alignment, purpose);
   }
   constexpr uint64_t address_space = uint64_t{1} << 47;
   if (size >= address_space || alignment >= address_space) {

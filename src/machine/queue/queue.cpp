@@ -81,7 +81,7 @@ support::Result<void> complete(uint64_t handle, uint64_t start_ns, uint64_t end_
     add(signal, -1);
   });
   if (done) return {};
-  return fail(ErrorKind::invalid_argument, "the completion signal {:#x} of the packet is no signal", handle);
+  return fail(ErrorKind::invalid_argument, "the completion signal {:#x} of the packet is not a signal", handle);
 }
 
 class PacketProcessor final : public Queue {
@@ -411,7 +411,7 @@ PacketProcessor::Step PacketProcessor::pass_barrier(uint64_t completion_signal) 
       break;
   }
   return fail_packet(
-      {ErrorKind::invalid_argument, fmt::format("barrier packet {} waits for something that is no signal", next_)},
+      {ErrorKind::invalid_argument, fmt::format("barrier packet {} waits for a handle that is not a signal", next_)},
       completion_signal);
 }
 

@@ -189,7 +189,7 @@ class CoreFile {
   Result<void> create() {
     struct stat status{};
     if (stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
-      return fail(ErrorKind::system, "{} is no regular file", path_);
+      return fail(ErrorKind::system, "{} is not a regular file", path_);
     // It has all that was in the GPU's memory, so it is the user's only.
     descriptor_ = open(partial_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (descriptor_ < 0) return fail(ErrorKind::system, "{}: {}", partial_, std::strerror(errno));

@@ -202,7 +202,7 @@ std::string headline(const FaultReport& report) {
         return fmt::format("kernel '{}' {} {:#x}: {}", report.kernel, fault.is_write ? "wrote to" : "read from",
                            fault.address, fault.what);
       }
-      return fmt::format("kernel '{}' {} {:#x}, which is not mapped for that", report.kernel,
+      return fmt::format("kernel '{}' {} {:#x}, which is not mapped for this access", report.kernel,
                          fault.is_write ? "wrote to" : "read from", fault.address);
     case Fault::Kind::illegal_instruction:
       return fmt::format("kernel '{}' ran into an instruction that its GPU cannot run: {}", report.kernel, fault.what);

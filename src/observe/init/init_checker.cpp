@@ -218,8 +218,8 @@ class InitChecker final : public Checker, public machine::InstrumentationClient 
     note.kind = "shadow-memory";
     note.is_note = true;
     note.message = fmt::format(
-        "the memory in which it is kept what nobody has written ({} GiB) is used up: further memory "
-        "counts as written",
+        "the limit of {} GiB for the tracking of uninitialized memory is reached: further memory counts as "
+        "initialized",
         ShadowMemory::max_bytes >> 30);
     if (!findings_.known(checker, note.kind, 0, 1)) findings_.add(0, std::move(note));
   }
@@ -281,7 +281,7 @@ void InitChecker::instruction(const machine::Wave& wave, uint64_t pc, const Inst
     const bool on_vcc = control.condition == vcc && registers.mask_undefined(wave, isa::scalar::vcc_lo);
     if (on_scc || on_vcc) {
       const uint32_t origin = on_scc ? registers.scc_origin() : registers.scalar_origin(isa::scalar::vcc_lo);
-      report(wave, pc, 0, "branch", "branches on a value that nobody has written", origin, write_it);
+      report(wave, pc, 0, "branch", "branches on an uninitialized value", origin, write_it);
       on_scc ? registers.define_scc() : registers.define_scalars(isa::scalar::vcc_lo, 2);
     }
     define_results(wave, instruction, registers);
@@ -289,7 +289,7 @@ void InitChecker::instruction(const machine::Wave& wave, uint64_t pc, const Inst
   }
   if (const auto lanes = follow(wave, instruction, registers)) {
     report(wave, pc, static_cast<unsigned>(std::countr_zero(lanes->lanes)), "branch",
-           "lets lanes go where a value says that nobody has written", lanes->origin, write_it);
+           "sets EXEC from an uninitialized value", lanes->origin, write_it);
   }
 }
 
@@ -325,14 +325,14 @@ void InitChecker::check_address(const machine::Wave& wave, WaveState& state, uin
     } else {
       continue;
     }
-    report(wave, pc, lane, "address", "accesses memory at an address that is made of what nobody has written",
+    report(wave, pc, lane, "address", "accesses memory at an address computed from an uninitialized value",
            registers.origin_of(operand), "write the index or the pointer before it is used");
     registers.define(operand);
   }
   // Until GFX8, M0 is the LDS limit; for copies to LDS it is the address.
   if (isa::effects_of(instruction).reads[isa::scalar::m0] && registers.scalars_undefined(isa::scalar::m0, 1)) {
-    report(wave, pc, 0, "address", "accesses LDS by m0, which nobody has written",
-           registers.scalar_origin(isa::scalar::m0), "write m0 before it is used: -1 for all of LDS");
+    report(wave, pc, 0, "address", "accesses LDS by an uninitialized m0", registers.scalar_origin(isa::scalar::m0),
+           "write m0 before it is used: -1 for all of LDS");
     registers.define_scalars(isa::scalar::m0, 1);
   }
 }
@@ -491,7 +491,7 @@ void InitChecker::atomic_on_undefined(const machine::Wave& wave, WaveState& stat
   if (state.step.access->operation == semantics::AtomicOperation::swap) {
     return load(access.instruction, state, access, lane, undefined, origin);
   }
-  report(wave, access.pc, lane, "atomic", "does an atomic on memory that nobody has written", origin,
+  report(wave, access.pc, lane, "atomic", "does an atomic on uninitialized memory", origin,
          "set it to a value before, as by hipMemset or in another kernel");
 }
 
@@ -561,7 +561,7 @@ void InitChecker::access(const machine::Wave& wave, const AccessEvent& access) {
     if (access.is_atomic) {
       // The shadow of the memory, and of the data stored to it.
       if (stored(access.instruction, *state, access, lane, undefined, origin) && origin != 0) {
-        report(wave, access.pc, lane, "atomic", "does an atomic with a value that nobody has written", origin,
+        report(wave, access.pc, lane, "atomic", "does an atomic with an uninitialized value", origin,
                "write the value before it is used");
       }
       origin = 0;
@@ -736,8 +736,8 @@ void InitChecker::copied(const machine::CopyEvent& copy) {
       stored && stored->place.origin != 0 ? stored->place.origin : origin::memory(memory_.number_at(copy.source));
   for (NamedStack& each : origin_of(from)) finding.stacks.push_back(std::move(each));
   finding.advice = stored ? "write all that the kernel reads before it runs, and shuffle only from lanes that take part"
-                          : "has the kernel that fills it run, and did it write there, and nothing that it had read "
-                            "from memory, LDS or registers that nobody had written?";
+                          : "check that the kernel that fills it has run and has written there, and that it wrote no "
+                            "values from uninitialized memory, LDS or registers";
   findings_.add(stack.hash(), std::move(finding));
 }
 
@@ -762,7 +762,7 @@ void InitChecker::report(const machine::Wave& wave, uint64_t pc, unsigned lane, 
                          uint32_t origin, const char* advice) {
   if (origin::is_inactive(origin)) {
     kind = "inactive-lane";
-    what = "depends on a value of a lane that was elsewhere when it was asked for";
+    what = "depends on the value of a lane that was inactive when it was read";
     advice = "shuffle where all lanes are that are read from, before the branch";
   }
   if (findings_.known(checker, kind, pc, 1)) return;

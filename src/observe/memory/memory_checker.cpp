@@ -748,8 +748,8 @@ void MemoryChecker::check_lds(const machine::Wave& wave, const AccessEvent& acce
   const Culprit misaligned = culprits(access, [&](uint64_t offset) { return (offset & (alignment - 1)) == 0; });
   if (misaligned.count == 0) return;
   report(wave, access, misaligned, "misaligned",
-         fmt::format("{} {} in LDS at {:#x}, which is no multiple of {}", verb_of(access), bytes_in_words(access.bytes),
-                     misaligned.address, alignment),
+         fmt::format("{} {} in LDS at {:#x}, which is not a multiple of {}", verb_of(access),
+                     bytes_in_words(access.bytes), misaligned.address, alignment),
          fmt::format("{:#x} in LDS", misaligned.address), {}, "align what the pointer points to");
 }
 

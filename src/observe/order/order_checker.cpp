@@ -707,11 +707,11 @@ void OrderChecker::report(const Wave& wave, const Load& load, const Missed& miss
       invalidate = (is_behind ? invalidate + "; " : std::string()) + "s_dcache_inv";
     }
     finding.advice =
-        fmt::format("missing before the load, after what tells that the store is done: {}, an acquire at {} scope",
+        fmt::format("missing before the load, after the synchronisation with the store: {}, an acquire at {} scope",
                     invalidate, scope_name);
   } else {
     finding.advice =
-        fmt::format("missing after the store, before what tells others that it is done: {}, a release at {} scope",
+        fmt::format("missing after the store, before the synchronisation with the load: {}, a release at {} scope",
                     with_waits(generation, rule != nullptr ? rule->write_back : std::string_view()), scope_name);
   }
   findings_.add(load.pc, std::move(finding));

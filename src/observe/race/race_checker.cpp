@@ -1243,8 +1243,8 @@ void RaceChecker::report_incomplete(const machine::Wave& wave, const Later& late
       "work-group see each other's accesses on this GPU, but not from GFX10 on in WGP mode",
       note.kernel, later.verb, later.bytes, later.conflict.other_writes ? "has written" : "has read");
   note.advice =
-      "see that the source has a release for the work-group before what tells the other wave, and an acquire after "
-      "that is seen; the code for this GPU is the same without them. With code for gfx1030, --gpu gfx1030 checks it";
+      "check that the source has a work-group release before the synchronisation and an acquire after it; the code for "
+      "this GPU is the same without them. With code for gfx1030, --gpu gfx1030 checks it";
   findings_.add(later.pc, std::move(note));
 }
 

@@ -62,9 +62,9 @@ support::Result<std::vector<std::string>> parse_checkers(std::string_view text) 
     } else if (is_checker(name) || seed_in(name)) {
       add(name);
     } else if (name.starts_with(seed_item)) {
-      return fail(ErrorKind::invalid_argument, "{} is no seed: a number follows seed=", name);
+      return fail(ErrorKind::invalid_argument, "{} is not a valid seed; use seed=NUMBER", name);
     } else {
-      return fail(ErrorKind::not_found, "there is no checker '{}'; there are: {}", name, checker_names());
+      return fail(ErrorKind::not_found, "unknown checker '{}'; use {}", name, checker_names());
     }
   } while (!text.empty());
   return checkers;
@@ -74,7 +74,7 @@ support::Result<int> parse_exit_code(std::string_view text) {
   int code = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), code);
   if (error != std::errc() || end != text.data() + text.size() || code < 0 || code > 255) {
-    return fail(ErrorKind::invalid_argument, "{} is no exit code (0 to 255)", text);
+    return fail(ErrorKind::invalid_argument, "{} is not an exit code (0 to 255)", text);
   }
   return code;
 }

@@ -20,8 +20,8 @@ struct CheckerName {
 /// All checkers, in the order in which they are listed.
 inline constexpr CheckerName checker_list[] = {
     {"memory", "accesses out of bounds, after free, misaligned, to read-only memory; copies and fills too", true},
-    {"init", "branches, addresses, atomics and copies that depend on what nobody has written", true},
-    {"race", "accesses of several waves to the same memory that nothing orders", true},
+    {"init", "branches, addresses, atomics and copies that depend on uninitialized values", true},
+    {"race", "unordered accesses of several waves to the same memory", true},
     {"sync", "barriers that not all work-items reach", true},
     {"wait", "registers that are used before a counter was waited for", true},
     {"order", "loads that get what caches may still hold; seed=N chooses which", false},

@@ -50,7 +50,7 @@ support::Result<Suppressions> Suppressions::parse(std::string_view text, const s
     if (!(words >> checker)) continue;
     Suppression one{.checker = checker};
     if (checker != "*" && !is_checker(checker)) {
-      return wrong("there is no checker '{}'; there are: {}", checker, checker_names());
+      return wrong("unknown checker '{}'; use {}", checker, checker_names());
     }
     if (!(words >> one.kind)) return wrong("a kind of finding has to follow the checker (or *)");
     if (one.kind.find('=') != std::string::npos) {

@@ -52,7 +52,7 @@ std::string in_words(uint32_t origin) {
     case Kind::scratch:
       return fmt::format("scratch + {:#x}: a local variable or array", number);
     case Kind::inactive:
-      return fmt::format("lane {}, which was elsewhere when its value was asked for", number);
+      return fmt::format("lane {}, which was inactive when its value was read", number);
     case Kind::memory:
     case Kind::unknown:
       break;

@@ -123,8 +123,7 @@ void SyncChecker::check_lanes(const machine::Wave& wave, uint64_t pc, const isa:
          fmt::format("{} that {} of the wave {} not at",
                      is_load ? "does a load that transposes what all lanes load together," : "multiplies matrices",
                      lanes_in_words(missing), std::popcount(missing) == 1 ? "is" : "are"),
-         {},
-         "let all work-items of a wave come to it together: what the others hold takes part in it, whatever that is");
+         {}, "let all work-items of a wave reach it together: the values of inactive lanes take part in it");
 }
 
 void SyncChecker::report_ended(const machine::Wave& wave, uint64_t pc, uint32_t ended) {
