@@ -88,7 +88,7 @@ class VirtualGpu final : public Gpu {
                                            std::optional<FaultReport>* fault);
   void forget(const LoadedCode& code);
   void dump_core(Dispatch& dispatch);
-  /// Those who want to know of a fault.
+  /// Receivers of fault reports.
   void report(const FaultReport& fault) const;
 
   const target::GpuModel model_;

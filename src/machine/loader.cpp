@@ -132,7 +132,7 @@ support::Result<std::shared_ptr<LoadedCode>> LoadedCode::load(Memory& memory, co
     }
   }
 
-  // What a kernel writes there would change what others execute, or not: engines keep code as they found it.
+  // Writes by a kernel would not take effect reliably: engines keep decoded copies of the code.
   for_each_page_of_code(parsed, [&](uint64_t address, uint64_t size) {
     static_cast<void>(Memory::protect_part(*base + address, size, Access::read));
   });

@@ -76,9 +76,9 @@ enum class Space : uint8_t {
   scratch,  ///< the private address in the lane's scratch
 };
 
-/// What an instruction is about to access: one element of each of some lanes. An instruction of several elements (two
-/// offsets, a swizzled buffer, flat addresses in different spaces, memory and LDS) makes several. What a buffer's
-/// bounds keep from memory is no access.
+/// An access that an instruction is about to make: one element for each of some lanes. Instructions with several
+/// elements (two offsets, a swizzled buffer, flat addresses in different spaces, memory and LDS) have several events.
+/// Parts outside a buffer's bounds are not accesses.
 struct AccessEvent {
   const isa::Instruction& instruction;  ///< scopes and caches are in its modifiers
   uint64_t pc;
@@ -127,7 +127,7 @@ struct MemoryEvent {
   std::string_view function{};  ///< that was called
 };
 
-/// A copy or a fill that the runtime is asked for, told on the thread that asks.
+/// A copy or fill requested from the runtime, reported on the requesting thread.
 struct CopyEvent {
   uint64_t destination = 0;
   uint64_t source = 0;  ///< 0: a fill

@@ -1,15 +1,15 @@
-// compiler: which rows grow by the same from each lane to the next.
+// compiler: affine address analysis: which rows have the form base + stride * lane.
 //
-// Addresses are mostly base + stride * lane, but code computes them for each lane, in 32-bit halves with carries
-// between them. AffineAddresses follows a region's instructions and finds out how each row, and each pair of rows that
-// is a 64-bit number, depends on the rows that the region begins with. If those are what they are taken to be (a number
-// of lane 0, plus the lane times a stride that is guessed from the accesses), lane 0's address tells all lanes'. A look
-// at those rows, once for the wave, says whether they are (versioning.h).
+// Most addresses are affine in the lane, but code computes them per lane, in 32-bit halves with carries.
+// AffineAddresses follows a region's instructions and expresses each row, and each 64-bit pair of rows, in terms of the
+// rows at the region's entry. If those are affine (lane 0's value plus the lane times a stride guessed from the
+// accesses), lane 0's address determines all lanes' addresses. A run-time check of those rows, once per wave, decides
+// (versioning.h).
 //
-// Only strides are followed. What lane 0 has is computed by the instructions themselves, so what they do is not written
-// down here again; only what they do to differences between lanes. Arithmetic of 32 and 64 bits commutes with these as
-// long as it is executed modulo 2^32 or 2^64. Where a number is made wider, or bits of it are taken, none of its
-// lanes may have executed of it: a Condition, to be looked at, too.
+// Only strides are tracked. Lane 0's value is computed by the instructions themselves, so their semantics is not
+// repeated here, only their effect on differences between lanes. 32- and 64-bit arithmetic modulo 2^32 or 2^64 commutes
+// with these. Where a number is widened or bits are extracted, no lane may wrap around: this is a Condition, which is
+// also checked.
 #pragma once
 
 #include <deque>
@@ -26,56 +26,55 @@ namespace Atoll::compiler {
 class AffineAddresses {
  public:
   struct Word;
-  /// The lowest `bits` of lane 0's word, plus the stride for each lane, stay within as many bits: of a number without a
-  /// sign, or with one.
+  /// No wrap-around: lane 0's low `bits` plus stride * lane fits in `bits` (unsigned, or signed if `is_signed`).
   struct Condition {
     const Word* word;
     unsigned bits;
     bool is_signed;
     friend bool operator==(const Condition&, const Condition&) = default;
   };
-  /// How a number depends on the lane.
+  /// A number as a function of the lane.
   struct Form {
-    std::map<unsigned, uint64_t> multiples;  ///< how much it grows for each 1 of a row's stride, by row_key()
-    VectorSet rows;                          ///< that it depends on, as they are where the region begins
-    VectorSet level;                         ///< of those, that must be the same in all lanes
+    std::map<unsigned, uint64_t> multiples;  ///< its growth per unit of a row's stride, by row_key()
+    VectorSet rows;                          ///< rows at the region's entry that it depends on
+    VectorSet level;                         ///< those that must be uniform
     std::vector<Condition> conditions;
     friend bool operator==(const Form&, const Form&) = default;
   };
-  /// What a row holds from some instruction on, or from the region's beginning.
+  /// The value of a row from some instruction on, or from the region's entry.
   struct Word {
     Form form;
-    std::optional<size_t> item;  ///< the instruction's number; null: the region's beginning, or no row at all
+    std::optional<size_t> item;  ///< index of the instruction; null: the region's entry, or not a row
     unsigned key = 0;
     std::optional<uint32_t> constant;
   };
 
-  /// A vector instruction with that number.
+  /// Handles the vector instruction with that index.
   void take(const ValuLowering::Prepared& prepared, size_t item);
-  /// Registers that get values of which nothing is known.
+  /// Marks registers as unknown.
   void forget(const LaneEffects& effects);
 
-  /// The address of an access without what the instruction adds itself; null where nothing is known.
+  /// Returns an access's address without its immediate offset; null: unknown.
   std::optional<Form> address(const ChunkMemory::Prepared& access);
-  /// Settles the strides of rows not yet settled so that the access has one that ChunkMemory likes; null: it cannot be.
+  /// Assigns strides to unassigned rows so that the access has a stride that ChunkMemory supports; null: impossible.
   std::optional<int64_t> settle(const Form& form, const semantics::MemoryAccess& access);
 
-  /// By what the strides of its rows are settled to be.
+  /// Returns the stride of a form from the assigned strides.
   int64_t stride(const Form& form) const;
   int64_t stride_of_row(unsigned key) const;
 
  private:
-  /// What a row holds, as a word and as the upper half of a 64-bit number.
+  /// A row's value as a word, and as the upper half of a 64-bit number.
   struct Content {
     const Word* word = nullptr;      ///< null: nothing is known
     std::optional<Form> pair = {};   ///< of the number
-    const Word* pair_low = nullptr;  ///< whose lower half this is
+    const Word* pair_low = nullptr;  ///< the lower half
   };
-  /// That an addition carries, or a subtraction borrows.
+  /// The carry of an addition, or borrow of a subtraction.
   struct Carry {
     const Word *a, *b, *result;
     bool subtracts;
-    unsigned lane_mask_words;  ///< registers that the carry's mask fills
+    unsigned lane_mask_words;  ///< number of registers in a lane mask
   };
   struct Results;
   class Follower;

@@ -1,9 +1,9 @@
-// compiler: stretches of a block between which it is looked at whether what is read is defined
+// compiler: splits a block into check intervals, between which code checks for undefined values
 // (lowering/undefined_value_checks.h).
 //
-// All instructions of a stretch are executed under the same EXEC, and none needs what another one loads: of what a
-// stretch writes nothing is undefined then if all is defined that it reads, but for what it loads. What the
-// interpreter's handlers execute is a stretch of its own, since they tell of it.
+// All instructions of an interval execute under the same EXEC, and none uses another one's loaded value. If everything
+// that the interval reads is defined, so is everything that it writes, except loaded values. Instructions executed by
+// the interpreter's handlers form intervals of their own, because the handlers report them.
 #pragma once
 
 #include <cstddef>
@@ -16,20 +16,20 @@
 
 namespace Atoll::compiler {
 
-/// A stretch, from an instruction of the block up to the next stretch.
+/// A check interval: from an instruction of the block to the next interval.
 struct CheckInterval {
   size_t first = 0;
-  bool must_report = false;  ///< by the interpreter's handler; then what follows is empty
+  bool must_report = false;  ///< executed by the interpreter's handler; the following members are empty
   bool accesses = false;
-  /// What is read before the stretch has written it; of vector registers the lanes that EXEC has, or all.
+  /// Registers read before the interval writes them. Vector registers are read in the lanes of EXEC, or in all lanes.
   ScalarSet scalar_reads{}, scalar_writes{};
   VectorSet reads{}, reads_all{}, writes{};
-  /// Those that may be undefined when the stretch begins, as nothing in it uses what comes of them.
+  /// Registers that may be undefined at the start, because their results are not used in the interval.
   std::vector<machine::UpperHalf> upper_halves{};
 };
 
-/// `lane_mask_words`: registers that a lane mask fills. `must_report`: whether the interpreter's handler executes an
-/// instruction.
+/// `lane_mask_words`: number of registers in a lane mask. `must_report`: returns whether the interpreter's handler
+/// executes an instruction.
 std::vector<CheckInterval> check_intervals_of(const engine::Block& block, unsigned lane_mask_words,
                                               const std::function<bool(const isa::Instruction&)>& must_report);
 

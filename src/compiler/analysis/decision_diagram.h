@@ -1,8 +1,8 @@
-// compiler: what is known of lane masks: boolean functions of a lane's bits.
+// compiler: boolean functions that describe a lane's bits in lane masks.
 //
-// The bit that a lane has in a mask is a function of variables: the bits that it had in other masks before, and bits
-// of which nothing is known. Functions are kept as reduced ordered binary decision diagrams (Bryant, "Graph-based
-// algorithms for Boolean function manipulation", 1986), so that two of them are equal if and only if their numbers are.
+// A lane's bit in a mask is a function of variables: its bits in earlier masks, and unknown bits. Functions are reduced
+// ordered binary decision diagrams (Bryant, "Graph-based algorithms for Boolean function manipulation", 1986), so two
+// functions are equal if and only if their numbers are.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ class DecisionDiagram {
   static constexpr Function never = 0, always = 1;
 
   Function variable(uint32_t number);
-  /// condition ? yes : no.
+  /// Returns condition ? yes : no.
   Function choose(Function condition, Function yes, Function no);
   Function not_of(Function f) { return choose(f, never, always); }
   Function both(Function f, Function g) { return choose(f, g, never); }
   Function differs(Function f, Function g) { return choose(f, not_of(g), g); }
   bool implies(Function f, Function g) { return choose(f, g, always) == always; }
-  /// The function with this table of the inputs' values: bit n, the first input is n's lowest bit.
+  /// Returns the function with this truth table: bit n, with the first input as n's lowest bit.
   Function of_table(std::span<const Function> inputs, uint8_t table);
 
  private:

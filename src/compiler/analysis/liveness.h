@@ -1,8 +1,8 @@
-// compiler: which registers' values are still needed where.
+// compiler: liveness of registers.
 //
-// A vector instruction under EXEC gives some lanes a new value and leaves the others alone. So a row is live in two
-// parts: in the lanes that EXEC has at that point, and in those that it lacks. What shrinks or grows EXEC moves lanes
-// from one part to the other; whatever else writes it may mix them.
+// A vector instruction under EXEC changes some lanes and leaves the others. A row therefore has two liveness bits: for
+// active lanes (in EXEC at that point) and inactive ones. Narrowing or widening EXEC moves lanes between the two; other
+// writes of EXEC may mix them.
 #pragma once
 
 #include <map>
@@ -19,43 +19,41 @@ using isa::ScalarSet;
 using isa::scc_number;
 using isa::VectorSet;
 
-/// What an instruction reads and writes (isa/effects.h), and what becomes of lanes, as the compiler lowers it.
+/// The registers and lanes that an instruction reads and writes (isa/effects.h), as the compiler lowers it.
 struct LaneEffects : isa::Effects {
   enum class Exec : uint8_t { stays, shrinks, grows, changes };
-  VectorSet vector_overwrites;  ///< those of vector_writes whose old value in active lanes does not matter
-  bool reads_inactive = false;  ///< lanes of vector_reads that EXEC lacks, too
+  VectorSet vector_overwrites;  ///< written rows whose old value in active lanes is irrelevant
+  bool reads_inactive = false;  ///< also reads inactive lanes of vector_reads
   Exec exec = Exec::stays;
 };
 LaneEffects lane_effects_of(const isa::Instruction& instruction);
 
-/// A dual instruction (VOPD) as two that follow each other, in an order in which the first writes nothing that the
-/// second reads.
+/// A VOPD split into two consecutive instructions, ordered so that the first does not write what the second reads.
 struct DualHalves {
   isa::Instruction first, second;
-  /// Null: it is not dual, or each half writes what the other reads.
+  /// Returns null if it is not a VOPD, or if each half writes what the other reads.
   static std::optional<DualHalves> of(const isa::Instruction& instruction);
 };
 
-/// Whether there is nothing to execute of an instruction: waits and hints, and the message by which a wave gives its
-/// VGPRs back before it ends.
+/// Returns whether an instruction has no effect to execute: waits, hints, and the message that deallocates VGPRs.
 bool does_nothing(const isa::Instruction& instruction);
-/// Whether an instruction has no part in what lanes and scalar registers hold: its only effect may be on MODE, which is
-/// known of each instruction beforehand (engine::Located).
+/// Returns whether an instruction changes neither lanes nor scalar registers. It may change MODE, which is known
+/// statically (engine::Located).
 bool changes_no_data(const isa::Instruction& instruction);
 
-/// Whether the register is EXEC's. In waves of 32 lanes, whose masks have one word, EXEC_HI is a register like others.
+/// Returns whether the register is part of EXEC. In wave32, EXEC_HI is an ordinary register.
 constexpr bool is_exec(unsigned reg, unsigned lane_mask_words) {
   return reg >= isa::scalar::exec_lo && reg < isa::scalar::exec_lo + lane_mask_words;
 }
 
 struct Live {
   ScalarSet scalars;
-  VectorSet active, inactive;  ///< rows, in the lanes that EXEC has and in those that it lacks
+  VectorSet active, inactive;  ///< rows live in active lanes, and in inactive lanes
 
   static Live everything();
   friend bool operator==(const Live&, const Live&) = default;
   Live& operator|=(const Live& other);
-  /// From what is live after an instruction to what is live before it.
+  /// Transfer function: from liveness after an instruction to liveness before it.
   void step_back(const LaneEffects& effects);
 };
 
@@ -64,11 +62,11 @@ class Liveness {
   /// Everything is live where waves leave `flow` other than by ending.
   explicit Liveness(const engine::ControlFlow& flow);
 
-  /// Before the block at `pc`; everything if there is none.
+  /// Returns liveness before the block at `pc`; everything if there is none.
   const Live& before(uint64_t pc) const;
-  /// After the block's last instruction.
+  /// Returns liveness after the block's last instruction.
   Live after(const engine::Block& block) const;
-  /// Before each of the block's instructions, and after the last.
+  /// Returns liveness before each of the block's instructions, and after the last.
   std::vector<Live> within(const engine::Block& block) const;
 
  private:
@@ -76,7 +74,7 @@ class Liveness {
   Live everything_ = Live::everything();
 };
 
-/// Where waves go after a block, as far as this is known: `anywhere` if they may go where is unknown.
+/// Successors of a block; `anywhere` if they are unknown.
 struct Successors {
   std::vector<uint64_t> pcs;
   bool anywhere = false;

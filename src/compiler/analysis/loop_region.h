@@ -1,10 +1,9 @@
-// compiler: loops whose lanes don't meet, to be run as a whole for one chunk of lanes after the other.
+// compiler: loops with independent lanes, which are executed completely for one chunk of lanes after another.
 //
-// The wave's way through such a loop and a chunk's are not the same: a branch on a lane mask is taken by the wave when
-// all of the mask's bits are zero, by a chunk when those of its slice are. The chunk then leaves out what the wave does
-// with other lanes. divergence.h proves that this changes nothing; a loop for which that cannot be proven is no region.
-// Everything else depends on values that are the same for all chunks, and goes the same way. Chunks part at the end of
-// a round only: then the wave's instructions are those of the chunk with the most.
+// The control flow of a chunk differs from that of the wave: a branch on a lane mask depends on the chunk's slice, not
+// the whole mask. The chunk then skips what the wave does with other lanes. divergence.h proves that this changes
+// nothing; otherwise the loop is not a region. All other branches depend on uniform values. Chunks differ only in their
+// number of iterations: the wave executes as many as the longest chunk.
 #pragma once
 
 #include <map>
@@ -20,40 +19,40 @@
 namespace Atoll::compiler {
 
 struct LoopRegion {
-  uint64_t entry = 0;  ///< the loop's head, and the only block that is entered from outside
+  uint64_t entry = 0;  ///< the loop header, its only entry
   std::set<uint64_t> blocks;
-  /// Which masks are varying, where a block begins; and after each exit, by the PC that it leads to.
+  /// The varying masks at the start of each block, and after each exit (by target PC).
   std::map<uint64_t, VaryingMasks> states;
   std::set<uint64_t> exits;
-  bool exec_grows = false;  ///< somewhere in it, beyond what it was at the beginning
+  bool exec_grows = false;  ///< EXEC may exceed its value at the loop's entry
 
-  /// When it ends may depend on what it loads: it may be waiting for other waves.
+  /// The exit condition may depend on loads: the loop may wait for other waves.
   bool may_wait = false;
 
-  /// Chunks without active lanes at the beginning can be left out: then varying masks are, after the loop, as they
-  /// were before (if they are in `kept`) or zero.
+  /// Chunks that start without active lanes can be skipped: after the loop, varying masks are unchanged (if in `kept`)
+  /// or zero.
   bool skips_inactive_chunks = false;
   VaryingMasks::Registers kept;
 
   bool contains(uint64_t pc) const { return blocks.contains(pc); }
-  /// The mode in which waves come to one of the blocks or leave at an exit.
+  /// Returns the mode at one of the blocks or at an exit.
   const engine::CodeMode& mode_at(uint64_t pc, const engine::ControlFlow& flow) const;
 };
 
-/// How a block ends, as far as loop regions know about it.
+/// The end of a block, in the terms of loop regions.
 struct BlockEnd {
   enum class On : uint8_t { nothing, scc, vcc, exec };
   On on = On::nothing;
-  uint64_t if_zero = 0, if_not = 0;  ///< where it goes when that is zero or not; without a condition: both the same
-  bool parts(const VaryingMasks& state) const;  ///< whether chunks decide for themselves, in the state at the end
+  uint64_t if_zero = 0, if_not = 0;             ///< target if the condition is zero or not; equal without a condition
+  bool parts(const VaryingMasks& state) const;  ///< whether chunks may diverge, in the state at the end
 };
-/// Null: in some other way.
+/// Returns null for other kinds of ends.
 std::optional<BlockEnd> end_of(const engine::Block& block);
 
-/// The instructions of a block without the branch at its end.
+/// Returns the instructions of a block without the final branch.
 std::span<const engine::Located> body_of(const engine::Block& block);
 
-/// The biggest ones, none within another.
+/// Returns the outermost loop regions.
 std::vector<LoopRegion> find_loop_regions(const engine::ControlFlow& flow, const Liveness& liveness);
 
 }  // namespace Atoll::compiler

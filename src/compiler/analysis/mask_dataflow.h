@@ -1,8 +1,7 @@
-// compiler: what instructions make of lane masks, as functions of a lane's bits (decision_diagram.h).
+// compiler: data flow of lane masks, as boolean functions of a lane's bits (decision_diagram.h).
 //
-// Masks are followed along a way through the code: what a lane's bit is in each register pair (in waves of 32 lanes, in
-// each register), and in the mask that SCC tells of, in terms of what it was at the beginning. Comparisons yield bits
-// of which nothing is known, but that they are not set where EXEC is not.
+// Along a path, a lane's bit in each register pair (wave32: in each register), and in the mask that SCC summarises, is
+// expressed in terms of its bits at the start. Comparisons yield unknown bits that are zero outside EXEC.
 #pragma once
 
 #include <array>
@@ -17,24 +16,24 @@ namespace Atoll::compiler {
 class MaskDataflow {
  public:
   using Function = DecisionDiagram::Function;
-  /// Of a mask of which nothing is known. Whoever reads it gives it a variable first.
+  /// An unknown mask. Readers assign it a variable first.
   static constexpr Function unknown = UINT32_MAX;
 
-  /// `words`: scalar registers that a lane mask fills.
+  /// `words`: number of registers in a lane mask.
   explicit MaskDataflow(unsigned words) : words_(words) {}
 
-  /// The bits of one lane in all masks, by their first register, and in the mask that SCC tells of.
+  /// A lane's bits in all masks, by first register, and in the mask that SCC summarises.
   struct Masks {
     std::array<Function, isa::scalar::count> mask{};
     Function scc = DecisionDiagram::never;
     Function exec() const { return mask[isa::scalar::exec_lo]; }
   };
 
-  /// What happened on a way through the code, or on any of several ways.
+  /// Side effects on one path, or on any of several.
   struct SideEffects {
-    bool rows = false;   ///< a vector instruction may have had lanes that matter
-    bool loads = false;  ///< with addresses that are the same for the whole wave
-    ScalarSet scalars;   ///< written, the same for the whole wave
+    bool rows = false;   ///< a relevant lane may have been active at a vector instruction
+    bool loads = false;  ///< loads with uniform addresses
+    ScalarSet scalars;   ///< uniform scalars that were written
   };
 
   Function known(Function& mask) {
@@ -42,23 +41,23 @@ class MaskDataflow {
     return mask;
   }
   void give_variables(Masks& masks);
-  /// Nothing is known of any of them.
+  /// Returns masks that are all unknown variables.
   Masks variable_masks();
 
-  /// The lanes that matter to never(), same() and SideEffects::rows.
+  /// Sets the relevant lanes for never(), same() and SideEffects::rows.
   void set_care(Function care) { care_ = care; }
   bool never(Function f) { return logic_.both(f, care_) == DecisionDiagram::never; }
-  /// Whether both are known and the same.
+  /// Returns whether both are known and equal.
   bool same(Function f, Function g);
 
-  /// One instruction, in the way that it is executed.
+  /// Transfer function of an instruction, for the way it is lowered.
   void pass(const isa::Instruction& instruction, VaryingMasks::Lowering lowering, Masks& masks,
             SideEffects& side_effects);
 
-  /// Registers that a mask fills: they begin with multiples of that.
+  /// Returns the number of registers in a mask, which are aligned to it.
   unsigned words() const { return words_; }
   DecisionDiagram& logic() { return logic_; }
-  /// Variables that have the same value for all lanes.
+  /// Returns the variables that are uniform.
   const std::vector<Function>& uniform() const { return uniform_; }
   uint32_t variables() const { return next_variable_; }
 

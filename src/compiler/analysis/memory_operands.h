@@ -1,4 +1,4 @@
-// compiler: which operands of a memory instruction are what, for those that translated code executes itself.
+// compiler: roles of a memory instruction's operands, for accesses that translated code performs inline.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@ namespace Atoll::compiler {
 enum class MemorySpace : uint8_t {
   global,
   lds,
-  scratch,  ///< a lane's own: no access of another lane or space reaches it
-  flat,     ///< any of them
+  scratch,  ///< private to the lane: not aliased by other lanes or spaces
+  flat,     ///< any address space
   buffer    ///< of memory
 };
 
-/// Spaces in which the order of accesses of different lanes can matter, a bit for each.
+/// Returns the address spaces in which the order of different lanes' accesses matters, one bit each.
 constexpr unsigned shared_spaces(MemorySpace space) {
   constexpr unsigned global = 1, lds = 2;
   switch (space) {
@@ -33,27 +33,26 @@ constexpr unsigned shared_spaces(MemorySpace space) {
   return global | lds;
 }
 
-/// The space of an access of which it is known that it is neither in the aperture of LDS nor in that of scratch.
+/// Returns the space of an access that is known to be outside the LDS and scratch apertures.
 constexpr MemorySpace outside_apertures(MemorySpace space) {
   return space == MemorySpace::flat ? MemorySpace::global : space;
 }
 
-/// Which operands of a load, store or atomic are what.
+/// Roles of the operands of a load, store or atomic.
 struct MemoryOperands {
   MemorySpace space = MemorySpace::global;
   bool is_store = false;
   bool is_atomic = false;
-  /// One row, or two: the words of a 64-bit address, or a buffer's index and offset, if it has both; null: none.
+  /// One row, or two: a 64-bit address, or a buffer's index and offset; null: none.
   const isa::Operand* address = nullptr;
-  const isa::Operand* scalar_base = nullptr;  ///< a pair of SGPRs; of scratch, one
-  /// By which the address is multiplied, which is a signed offset from `scalar_base` then (GFX12.5). 0: it is not
-  /// signed.
+  const isa::Operand* scalar_base = nullptr;  ///< a pair of SGPRs; for scratch, one SGPR
+  /// Scale of the address, which is then a signed offset from `scalar_base` (GFX12.5). 0: unsigned.
   uint8_t offset_scale = 0;
-  const isa::Operand* result = nullptr;  ///< of a load or an atomic
-  const isa::Operand* data[2]{};         ///< of a store or an atomic
+  const isa::Operand* result = nullptr;  ///< of loads and atomics
+  const isa::Operand* data[2]{};         ///< of stores and atomics
 
-  /// Of a buffer access, be it one of scratch (scratch_buffers.h) or not: four SGPRs, and an offset for the wave, an
-  /// SGPR or a constant.
+  /// For buffer accesses, including scratch (scratch_buffers.h): four SGPRs, and a uniform offset in an SGPR or
+  /// constant.
   const isa::Operand* resource = nullptr;
   const isa::Operand* resource_offset = nullptr;
   bool has_index = false;
@@ -62,8 +61,8 @@ struct MemoryOperands {
   bool stores() const { return is_store || is_atomic; }
 };
 
-/// Null for instructions that are no load, store or atomic, or one that has to be left to the interpreter. A buffer
-/// that may be scratch is said to be.
+/// Returns null for other instructions and for accesses left to the interpreter. Buffers that may be scratch are
+/// marked.
 std::optional<MemoryOperands> memory_operands(const isa::Instruction& instruction);
 
 }  // namespace Atoll::compiler

@@ -1,7 +1,7 @@
-// compiler: cutting large code into parts that are translated one after the other.
+// compiler: partitions large code into parts, each of which becomes one function.
 //
-// What LLVM needs for a function grows faster than the function, in time and in memory. A wave that goes from one
-// part to another leaves the host function and is sent on by the engine.
+// LLVM's compile time and memory grow superlinearly with the size of a function. A wave that moves to another part
+// leaves the host function, and the engine dispatches it.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace Atoll::compiler {
 
-/// Parts of whole blocks, in the order of the addresses, each with about so many instructions, or twice as many at most
-/// (unless a block is larger), cut where the fewest branches go back over the cut: loops stay whole if they can. Where
-/// one part goes to another, that has an entry.
+/// Returns parts of whole blocks in address order, each with about `instructions` (at most twice as many, unless a
+/// block is larger). Cuts are placed where the fewest back edges cross, to keep loops whole. Targets of jumps between
+/// parts become entries.
 std::vector<engine::ControlFlow> cut(const engine::ControlFlow& flow, uint64_t instructions);
 
 }  // namespace Atoll::compiler

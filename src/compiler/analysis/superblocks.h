@@ -1,12 +1,10 @@
-// compiler: if-conversion by removing `s_cbranch_execz`, and the superblocks that there are without these branches.
+// compiler: if-conversion by removing `s_cbranch_execz`; forms superblocks.
 //
-// Compilers put `s_cbranch_execz` around what an `if` does for some lanes. Where EXEC is zero and such code is carried
-// out all the same, it does nothing: its vector instructions have no lanes. So blocks with such a branch between them
-// are one superblock, and a region (region.h) goes on through all of it. What else the skipped code does
-// must not matter:
-// - scalar registers and masks that are needed after it are what they were, which is followed as functions of the
-//   bits that masks had before (mask_dataflow.h);
-// - nothing in it may fault, stop or go elsewhere when no lane is active.
+// Compilers put `s_cbranch_execz` around the body of an `if`. With EXEC zero, executing the body anyway has no effect,
+// because its vector instructions have no lanes. Blocks that are separated only by such branches form a superblock, and
+// a region (region.h) can span all of it. The other effects of the skipped code must be harmless:
+// - live scalar registers and masks are unchanged after it, tracked as functions of earlier masks (mask_dataflow.h);
+// - nothing in it may fault, stop or branch elsewhere when no lane is active.
 #pragma once
 
 #include <functional>
@@ -18,20 +16,20 @@
 
 namespace Atoll::compiler {
 
-/// A branch that is left out.
+/// A removed branch.
 struct RemovedBranch {
   uint64_t target = 0;
-  /// The wave does not execute when EXEC is zero, not counting what is after another such branch in it.
+  /// Instructions that the wave skips if EXEC is zero, excluding those skipped by a nested removed branch.
   unsigned instructions = 0;
 };
 
 struct Superblock {
-  std::vector<uint64_t> blocks;                ///< each goes to the next one only, but for branches that are left out
-  std::map<uint64_t, RemovedBranch> branches;  ///< by the block that ends with it
+  std::vector<uint64_t> blocks;                ///< each falls through to the next one, except for removed branches
+  std::map<uint64_t, RemovedBranch> branches;  ///< by the block that ends with the branch
 };
 
-/// All blocks outside of `loops`, in superblocks. Only its first block is entered from elsewhere. Where
-/// `goes_on` says no of a piece's first block, there is no other.
+/// Returns all blocks outside `loops` as superblocks, which are entered only at their first block. If `goes_on` is
+/// false for the first block, the superblock has no other.
 std::vector<Superblock> find_superblocks(const engine::ControlFlow& flow, const Liveness& liveness,
                                          const std::vector<LoopRegion>& loops,
                                          const std::function<bool(uint64_t)>& goes_on);

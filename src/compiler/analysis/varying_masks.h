@@ -1,8 +1,8 @@
-// compiler: which lane masks are uniform for a region's chunks, and which vary, as they are made in the chunk loop.
+// compiler: which lane masks are uniform over a region's chunks, and which vary because the chunk loop computes them.
 //
-// Within a region the wave's scalars are the same for every chunk, except for what comes of comparisons and of EXEC:
-// lane masks, of which each chunk has its slice only. VaryingMasks follows, instruction by instruction, which
-// registers (pairs of them in waves of 64 lanes) are such slices, and says how an instruction can be executed then.
+// Within a region scalars are uniform, except results of comparisons and of EXEC: lane masks, of which each chunk has
+// only its slice. VaryingMasks tracks which registers (pairs in wave64) hold slices, and from that selects how an
+// instruction is executed.
 #pragma once
 
 #include <bitset>
@@ -12,46 +12,45 @@
 
 namespace Atoll::compiler {
 
-/// Whether an instruction's operand is in registers that can be a varying mask: a pair, or in waves of 32 lanes any
-/// one.
+/// Returns whether an operand is in registers that can be a varying mask: a pair, or any register in wave32.
 bool is_mask(const isa::Instruction& instruction, const isa::Operand& operand);
-/// Whether such an operand is EXEC.
+/// Returns whether such an operand is EXEC.
 bool is_exec(const isa::Operand& operand);
-/// Whether the lane mask that begins with a register, and fills `words`, has any register in the set.
+/// Returns whether the set overlaps the lane mask of `words` registers from `reg` on.
 inline bool has_mask(const isa::ScalarSet& set, unsigned reg, unsigned words) {
   return set[reg] || (words == 2 && set[reg + 1]);
 }
 bool writes_exec(const isa::Instruction& instruction);
 
 struct VaryingMasks {
-  /// Of all registers that varying masks fill.
+  /// All registers that varying masks occupy.
   using Registers = std::bitset<isa::scalar::count>;
   Registers varying;
-  Registers within;  ///< slices without lanes that EXEC lacked at the region's beginning
+  Registers within;  ///< slices that are subsets of EXEC at the region's entry
   bool scc_varies = false;
   bool exec_written = false;  ///< in the region
-  bool exec_grows = false;    ///< perhaps beyond what it was at the beginning
+  bool exec_grows = false;    ///< possibly beyond its value at the region's entry
   friend bool operator==(const VaryingMasks&, const VaryingMasks&) = default;
 
   bool is_varying(unsigned reg) const { return varying[reg]; }
-  /// Whether a source is varying for an instruction on varying masks: EXEC always can be.
+  /// Returns whether a source is varying, for an instruction on varying masks. EXEC always may be.
   bool is_varying_source(const isa::Instruction& instruction, const isa::Operand& operand) const {
     return is_mask(instruction, operand) && (is_varying(operand.reg) || is_exec(operand));
   }
 
-  /// How an instruction is executed.
+  /// How an instruction is lowered.
   enum class Lowering : uint8_t {
     lanes,             ///< ValuLowering
     memory,            ///< ChunkMemory
-    scalars,           ///< SaluLowering, the same for every chunk
+    scalars,           ///< SaluLowering, uniform
     on_varying_masks,  ///< SaluLowering::emit_on_varying_masks
-    neither            ///< it needs a whole mask that is varying or lanes of other chunks, or is of another kind
+    neither            ///< unsupported: needs a whole varying mask or lanes of other chunks, or is another kind
   };
-  /// `inside`: vector instructions precede in the region, so that EXEC is no longer what the Wave has once it changes.
+  /// `inside`: vector instructions precede it in the region, so EXEC in the Wave is outdated once it changes.
   Lowering lowering(const isa::Instruction& instruction, bool inside) const;
-  /// The state after an instruction that is executed in that way.
+  /// Returns the state after an instruction that is lowered in that way.
   void step(const isa::Instruction& instruction, Lowering lowering);
-  /// Where two ways through the code meet.
+  /// Joins the states of two paths.
   void join(const VaryingMasks& other);
 
  private:

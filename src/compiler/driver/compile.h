@@ -1,7 +1,6 @@
-// compiler: the way from a request to its answer.
+// compiler: compiles a request.
 //
-// Large code is cut into parts, on which several threads may work. What is done to each, one pass after the other, is
-// in passes.cpp.
+// Large code is partitioned, and several threads may compile the parts. passes.cpp lists the passes for each part.
 #pragma once
 
 #include <functional>
@@ -15,16 +14,16 @@
 
 namespace Atoll::compiler {
 
-/// Who is at one request.
+/// Threads for one request.
 struct WorkerPool {
-  unsigned threads = 1;  ///< with the caller's own
-  /// Starts one of the others.
+  unsigned threads = 1;  ///< including the caller's
+  /// Starts another thread.
   std::function<std::thread(std::function<void()>)> start = [](const std::function<void()>& work) {
     return std::thread(work);
   };
 };
 
-/// `is_wanted` is asked now and then, by one thread at a time; when it says no, the result is an error.
+/// `is_wanted` is polled by one thread at a time; if it returns false, compilation is cancelled with an error.
 support::Result<engine::TranslatedCode> compile(
     const engine::TranslationRequest& request, HostCompiler& host,
     const std::function<bool()>& is_wanted = [] { return true; }, const WorkerPool& pool = {});

@@ -1,12 +1,12 @@
-// compiler: what compiling costs and how kernels are compiled: `atoll-compiler --measure` and `--dump-regions`.
+// compiler: `atoll-compiler --measure` and `--dump-regions`.
 #pragma once
 
 #include <string>
 
 namespace Atoll::compiler {
 
-/// Compiles the kernels of a file for a GPU and prints what each took, the most expensive last; `part` picks those
-/// whose name has it in it. The exit code.
+/// Compiles the kernels of a file for a GPU and prints each one's compile time, longest last. `part` selects kernels by
+/// a part of their name. Returns the exit code.
 int measure(const std::string& file, const std::string& gpu, const std::string& part);
 
 /// Prints the LLVM IR of a file's kernels after each step of the compiler, or after `step` alone; likewise.

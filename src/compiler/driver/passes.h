@@ -1,5 +1,4 @@
-// compiler: all passes, in the order in which they run. Whoever wants to know what the compiler does to code begins to
-// read in passes.cpp.
+// compiler: the list of all passes in order. passes.cpp is the place to start reading the compiler.
 #pragma once
 
 #include <functional>
@@ -26,26 +25,26 @@ inline constexpr std::string_view ir_steps[] = {"lowering", "optimise", "slow-pa
 struct ModuleRequest {
   std::span<const engine::ControlFlow> parts;
   const target::Target& target;
-  semantics::HostVectors level;  ///< of the host's vector instructions
-  uint64_t first_helper = 0;     ///< the number of the first helper call
-  bool fast_compile = false;     ///< what is not in a loop may be slower if it is the sooner compiled
-  /// Adds what becomes of the code, as text: loops, superblocks and regions. Null: nobody wants to know.
+  semantics::HostVectors level;  ///< host ISA level
+  uint64_t first_helper = 0;     ///< index of the first helper call
+  bool fast_compile = false;     ///< prefer compile time over speed outside loops
+  /// Receives loops, superblocks and regions as text; may be null.
   std::string* region_dump = nullptr;
   AfterStep after_step{};  ///< empty: none is called
 };
 
-/// A function for each part.
+/// The compiled functions, one per part.
 struct CompiledModule {
   std::vector<Translated> parts;
   LinkedCode code;
 };
 
-/// `emitted` is told what became of the parts as soon as that is known, before LLVM is at them: what comes after may go
-/// on beside other modules. Without a host compiler, the passes end there.
+/// Calls `emitted` once the parts are lowered, before LLVM's passes, so that later modules can proceed in parallel.
+/// Without a host compiler the passes end there.
 support::Result<CompiledModule> run_passes(const ModuleRequest& request, HostCompiler* host,
                                            const std::function<void(std::span<const Translated>)>& emitted);
 
-/// The part of them that is LLVM's: the host's machine code, as an object file in memory.
+/// LLVM's passes: returns the host machine code as an object file in memory.
 support::Result<llvm::SmallVector<char, 0>> compile_module(llvm::Module& module, HostCompiler& host,
                                                            semantics::HostVectors level, bool fast_compile,
                                                            const AfterStep& after_step = {});

@@ -1,18 +1,17 @@
-// compiler: choosing bits by a constant.
+// compiler: works around an LLVM 19 bug in bit selection by a constant.
 //
-// For AVX-512 LLVM makes one instruction of "these bits of one value, the others of another" (VPTERNLOG), and merges a
-// blend after it into its mask. Where the blend keeps the lanes of a value that the choice takes bits from, LLVM 19
-// writes the truth table with two operands in each other's place (llvm-project issue 157929, mended in July 2026: the
-// bodies of VPTERNLOG231_imm8 and VPTERNLOG312_imm8 were swapped). It does so only where it knows the bits to be
-// constants, so it must not: copysign into the destination, v_bfi_b32 v2, s0, v1, v2, is such a case, and so is
-// v_bfi_b32 v2, s0, 1.0, v2, of which LLVM has folded one half.
+// For AVX-512 LLVM combines a bit selection into VPTERNLOG and merges a following blend into its mask. If the blend
+// keeps lanes of one of the selected values, LLVM 19 swaps two operands in the truth table (llvm-project issue 157929,
+// fixed in July 2026: the bodies of VPTERNLOG231_imm8 and VPTERNLOG312_imm8 were swapped). This happens only if the
+// bits are known constants, so they are hidden. Examples: copysign into the destination, v_bfi_b32 v2, s0, v1, v2, and
+// v_bfi_b32 v2, s0, 1.0, v2, half of which LLVM folds.
 #pragma once
 
 #include <llvm/IR/Function.h>
 
 namespace Atoll::compiler {
 
-/// Hides the constants of bit choices that blends follow.
+/// Hides the constants of bit selections that are followed by blends.
 void combine_ternary_logic(llvm::Function& function);
 
 }  // namespace Atoll::compiler

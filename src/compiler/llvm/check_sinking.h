@@ -1,11 +1,10 @@
-// compiler: looks for NaNs after a loop instead of in each of its passes.
+// compiler: sinks NaN checks out of loops.
 //
-// A sum that a loop carries on stays a NaN once it is one, whatever is added to it: so it is enough to look at it where
-// the loop is left. When it is a NaN there, the loop is done once more from its beginning, this time with a look in
-// each pass.
+// A sum carried by a loop stays a NaN once it is one, so checking it after the loop is sufficient. If it is a NaN
+// there, the loop is repeated from its start with a check in each iteration.
 //
-// Until then the loop goes on with NaNs of which it is not known what they should have been. So nothing but such sums
-// may depend on them: no branch, no address, no integer.
+// Until then the loop computes with NaNs of unknown payload. Only such sums may depend on them: no branch, address or
+// integer.
 #pragma once
 
 #include <llvm/ADT/DenseMap.h>
@@ -14,11 +13,11 @@
 
 namespace Atoll::compiler {
 
-/// The marks (slow_path_marker.h) that are looked at after their loops. For each, what tells in a pass whether it must
-/// be looked at there after all: 1 bit.
+/// The marks (slow_path_marker.h) checked after their loops, each with the i1 that decides within an iteration whether
+/// it must be checked there after all.
 using LateLooks = llvm::DenseMap<llvm::CallInst*, llvm::Value*>;
 
-/// Finds them, and puts the looks after the loops.
+/// Finds them and inserts the checks after the loops.
 LateLooks look_behind_loops(llvm::Function& function);
 
 }  // namespace Atoll::compiler

@@ -1,15 +1,15 @@
-// compiler: denormals that are flushed twice.
+// compiler: removes redundant denormal flushes.
 //
-// In a mode without denormals of f32 (that of GFX6 to GFX8, and of what is compiled to flush them elsewhere) each
-// instruction flushes what it reads and what it writes (semantics/float/float_mode.h). What it reads is most often what
-// another one has written. LLVM does not see that flushing that again changes nothing.
+// In modes without f32 denormals (GFX6 to GFX8, and code compiled to flush them) each instruction flushes its sources
+// and its result (semantics/float/float_mode.h). Most sources are results that have been flushed already, which LLVM
+// does not recognise.
 #pragma once
 
 #include <llvm/IR/PassManager.h>
 
 namespace Atoll::compiler {
 
-/// Drops flushes of what has been flushed, whichever way it comes there within the function.
+/// Removes flushes of values that have been flushed on all paths within the function.
 struct DropDoubleFlushes : llvm::PassInfoMixin<DropDoubleFlushes> {
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
 };

@@ -1,4 +1,4 @@
-// compiler: from LLVM IR to host code: an object file, in memory.
+// compiler: compiles LLVM IR to an object file in memory.
 #pragma once
 
 #include <map>
@@ -13,17 +13,16 @@
 
 namespace Atoll::compiler {
 
-/// Optimises modules and generates code for hosts of a level. One thread at a time.
+/// Optimises modules and generates code for a host ISA level. Not thread-safe.
 class HostCompiler {
  public:
   static support::Result<std::unique_ptr<HostCompiler>> create();
 
-  // The steps of compile_module() (driver/passes.h) that need to know the host. `fast_compile`: the code may be slower
-  // if it is the sooner compiled.
-  /// Has the module's functions made for hosts of that level.
+  // The target-dependent steps of compile_module() (driver/passes.h). `fast_compile`: prefer compile time over speed.
+  // Sets the module's target to hosts of that level.
   void set_target(llvm::Module& module, semantics::HostVectors level);
   void optimise(llvm::Module& module, semantics::HostVectors level, bool fast_compile);
-  /// A relocatable object file for the host, its code position-independent.
+  /// Generates a relocatable, position-independent object file.
   support::Result<llvm::SmallVector<char, 0>> generate(llvm::Module& module, semantics::HostVectors level,
                                                        bool fast_compile);
 

@@ -1,19 +1,17 @@
-// compiler: logic of lane masks as words.
+// compiler: computes lane-mask logic on words instead of vectors.
 //
-// A wave's masks are words in scalar registers, whose slices become vectors of single bits where lanes need them. LLVM
-// moves the logic between such masks over to the vectors. Back as operations of words it is as quick, in the host's
-// general registers; and for AVX-512 LLVM 19's instruction selection does not come to an end over some of it where it
-// is left as it is ("and" of a comparison and an "or" of two words, one of which is inverted elsewhere; blends by two
-// masks and by what is in either of them, or in one but not in the other). So it is not to know of any word that lanes'
-// bits are taken from how it was computed.
+// Masks are words in scalar registers, whose slices become <16 x i1> vectors for lanes. LLVM moves logic on masks to
+// the vectors. On words it is as fast, in general registers. LLVM 19's instruction selection for AVX-512 also fails to
+// terminate on some of it ("and" of a comparison and an "or" of two words, one inverted elsewhere; blends by two masks
+// and by their union or difference). The computation of words that provide lanes' bits is therefore hidden from LLVM.
 #pragma once
 
 #include <llvm/IR/Function.h>
 
 namespace Atoll::compiler {
 
-/// Turns and, or, xor of vectors of single bits that both come from words into the same of the words, and hides
-/// from LLVM how words were computed whose bits lanes get.
+/// Converts and, or, xor of i1 vectors that come from words to operations on the words, and hides from LLVM how the
+/// words were computed.
 void scalarize_masks(llvm::Function& function);
 
 }  // namespace Atoll::compiler

@@ -1,8 +1,7 @@
-// compiler: loads whose result is not needed. They are done all the same: where there is no memory, the wave
-// faults.
+// compiler: keeps loads whose result is unused. They have to be executed, because the wave faults on unmapped memory.
 //
-// LLVM would leave them out. So each load says what it has loaded by a call of a function that does nothing; once
-// registers are values, it is clear which results get anywhere, and only the others are held on to.
+// LLVM would remove them. Each load is therefore marked by a call of an empty function. Once registers are SSA values,
+// results without other uses are known, and only those loads are kept artificially.
 #pragma once
 
 #include <llvm/ADT/ArrayRef.h>
@@ -11,10 +10,10 @@
 
 namespace Atoll::compiler {
 
-/// Says that these values have been loaded.
+/// Marks values as loaded.
 void note_loaded(llvm::IRBuilder<>& ir, llvm::ArrayRef<llvm::Value*> words);
 
-/// Takes what note_loaded() has put in out again, and keeps the loads that nothing else does.
+/// Removes the marks of note_loaded() and keeps the loads without other uses.
 struct KeepUnusedLoads : llvm::PassInfoMixin<KeepUnusedLoads> {
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&);
 };

@@ -1,12 +1,12 @@
-// compiler: the loop over a wave's chunks, which every region, loop region and wave-wide store is emitted into.
+// compiler: the loop over a wave's chunks around every region, loop region and wave-wide store.
 //
 //   before ─▶ head ─▶ lanes … ─▶ next ─▶ done
 //              ▲  └── skip ──────▲  │
 //              └───────────────────┘
 //
-// `head` takes the chunk's slice of EXEC; whoever emits the body decides there which chunks are skipped. `next` goes
-// on to the chunk after it until the wave has no more. Blocks that belong between these are created before the one
-// that they lead to, so that the code stands in the order in which it mostly runs.
+// `head` computes the chunk's slice of EXEC; the emitter of the body decides there which chunks are skipped. `next`
+// advances to the next chunk. Further blocks are created before the block that they lead to, so that code is laid out
+// in execution order.
 #pragma once
 
 #include "compiler/lowering/frame.h"
@@ -15,18 +15,18 @@ namespace Atoll::compiler {
 
 class ChunkLoop {
  public:
-  /// Creates the blocks, and emits nothing yet.
+  /// Creates the blocks without emitting code.
   ChunkLoop(Frame& frame, llvm::Function& function);
 
-  /// One more block, before one of these.
+  /// Creates another block before an existing one.
   llvm::BasicBlock* block(const char* name, llvm::BasicBlock* before);
 
-  /// Goes from where the builder stands to the loop, and yields that branch: what is computed once goes before it. The
-  /// builder stands in `head` afterwards, which has no end yet.
+  /// Branches from the insertion point to the loop and returns that branch, before which loop-invariant code is
+  /// inserted. The insertion point is then in `head`, which has no terminator yet.
   llvm::Instruction* enter(llvm::Value* exec);
-  /// Ends `head`: chunks without active lanes go to `next`, others to `to`.
+  /// Terminates `head`: chunks without active lanes go to `next`, others to `to`.
   void skip_inactive(llvm::BasicBlock* to);
-  /// Emits `next`. The builder stands in `done` afterwards.
+  /// Emits `next`. The insertion point is then in `done`.
   void finish();
 
   llvm::Value* first_lane() const { return first_lane_; }  ///< of the chunk; 64 bits

@@ -26,8 +26,8 @@ static_assert(least > 2 * AddressRange::edge);
 /// The smallest part that is.
 constexpr uint64_t least_part = uint64_t{32} << 30;
 
-/// Where nobody else has anything: far above what programs link to and below their heap, their libraries and, with
-/// AddressSanitizer, above its shadow. Several, for programs with two of Atoll's libraries.
+/// Candidate addresses that are unused: far above executables and below their heap, libraries and AddressSanitizer's
+/// shadow. Several, for programs with two of Atoll's libraries.
 constexpr std::array<uint64_t, 3> wishes = {0x2000'0000'0000, 0x3800'0000'0000, 0x0800'0000'0000};
 
 void* pointer(uint64_t address) { return reinterpret_cast<void*>(address); }
@@ -39,7 +39,7 @@ uint64_t map_inaccessible(uint64_t address, uint64_t bytes, int flags) {
   return mapped == MAP_FAILED ? 0 : reinterpret_cast<uint64_t>(mapped);
 }
 
-/// So many addresses at a multiple of AddressRange::granule; 0: the host has none.
+/// Finds that many free addresses at a multiple of AddressRange::granule; 0: none.
 uint64_t reserve(uint64_t bytes) {
   for (const uint64_t wish : wishes) {
     const uint64_t there = map_inaccessible(wish, bytes, MAP_FIXED_NOREPLACE);
@@ -105,7 +105,7 @@ bool AddressRange::divide(unsigned parts) {
   if (parts == free_.size()) return true;
   bool is_done = size_ / parts >= least_part;
   divide_free(is_done ? parts : 1);
-  // What somebody has where another division put it would count as a GPU's that it is not.
+  // Existing allocations might belong to another GPU's partition after the division.
   const uint64_t free_in_part = size_ / free_.size() - edge;
   for (size_t i = 1; i < free_.size(); ++i) {
     const auto all = free_[i].find(begin_ + i * (free_in_part + edge) + edge);
@@ -116,7 +116,7 @@ bool AddressRange::divide(unsigned parts) {
   return is_done;
 }
 
-/// Addresses that nobody has, which may be of several parts.
+/// Free addresses, possibly of several partitions.
 void AddressRange::add_free(uint64_t address, uint64_t bytes) {
   const uint64_t end = address + bytes, size = size_ / free_.size();
   while (address != end) {

@@ -30,8 +30,8 @@ void FreeList::add(uint64_t address, uint64_t bytes) {
   }
 }
 
-/// What is before and after it in the run stays free. The parts are noted before the run is given up, so that nothing
-/// is lost when there is no memory for that.
+/// Splits the extent: the parts before and after stay free. They are inserted first, so that nothing is lost when
+/// memory runs out.
 void FreeList::remove(uint64_t address, uint64_t bytes) {
   const auto run = std::prev(runs_.upper_bound(address));
   const uint64_t begin = run->first, end = begin + run->second;

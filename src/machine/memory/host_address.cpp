@@ -13,7 +13,7 @@ namespace Atoll::machine {
 
 namespace {
 
-/// Whether it is on the stack of the thread that asks.
+/// Returns whether the address is on the calling thread's stack.
 bool is_on_own_stack(uint64_t address) {
   pthread_attr_t attributes;
   if (pthread_getattr_np(pthread_self(), &attributes) != 0) return false;

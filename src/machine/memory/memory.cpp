@@ -27,7 +27,7 @@ constexpr uint64_t huge_page = uint64_t{2} << 20;
 
 uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) & ~(to - 1); }
 
-/// What one allocation takes from the address space: its pages and the inaccessible one after them.
+/// Address space of an allocation: its pages and the inaccessible page after them.
 uint64_t mapped_size(uint64_t size) { return round_up(size, page_size()) + page_size(); }
 
 void* pointer(uint64_t address) { return reinterpret_cast<void*>(address); }

@@ -124,7 +124,7 @@ bool move_into_file(uint64_t begin, uint64_t end, const MemoryFile& file, uint64
         copy_pages(static_cast<uint64_t*>(copy) + (from - begin) / sizeof(uint64_t),
                    static_cast<const uint64_t*>(pointer(from)), to - from);
       });
-      // In place of the private pages, and writable: who was held goes on here.
+      // Maps the file over the private pages, writable: blocked writers continue here.
       moved = mmap(pointer(begin), size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file.descriptor(), at) !=
               MAP_FAILED;
     }
@@ -136,7 +136,7 @@ bool move_into_file(uint64_t begin, uint64_t end, const MemoryFile& file, uint64
 void make_private(uint64_t begin, uint64_t end) {
   const uint64_t size = end - begin;
   void* copy = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (copy == MAP_FAILED) return;  // then they stay shared, which nobody but a child process can tell
+  if (copy == MAP_FAILED) return;  // otherwise they stay shared, which only a child process can observe
   const WriteHold hold(begin, end);
   if (!hold.holds()) {
     munmap(copy, size);

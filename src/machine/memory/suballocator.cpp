@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint64_t page = 4096;
 
-// Of Linux 6.13, later than the headers.
+// Defined by Linux 6.13, newer than the headers.
 constexpr int madv_guard_install = 102, madv_guard_remove = 103;
 
 /// Without guards: how many runs of free pages may be inaccessible, each of which takes two mappings.
@@ -47,7 +47,7 @@ size_t max_with_own_mappings() {
   return most;
 }
 
-/// What an allocation takes of a block.
+/// Size of an allocation within a block.
 uint64_t Suballocator::with_guard(uint64_t bytes) const { return *has_guards_ ? bytes + page : bytes; }
 
 bool Suballocator::add_block(uint64_t address) {

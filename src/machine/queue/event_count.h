@@ -13,9 +13,9 @@
 
 namespace Atoll::machine {
 
-/// How often a sleeper looks at its condition though nobody has notified it, as some changes come without a word: a
-/// part of the time that it has slept, within these limits. So what comes soon is seen soon, and many threads that wait
-/// long cost little.
+/// Interval at which a sleeper rechecks its condition without a notification, because some changes are silent: a
+/// fraction of the time slept so far, within these limits. Soon changes are thus seen soon, and many long waits cost
+/// little.
 struct Recheck {
   uint64_t least_ns = 1'000'000, max_ns = 1'000'000;
 
@@ -38,7 +38,7 @@ bool spin_until(uint64_t end_ns, uint64_t& now, const Ready& ready) {
 
 class EventCount {
  public:
-  /// Call after the change; wakes all sleepers. One atomic operation when nobody sleeps.
+  /// Wakes all sleepers; call after the change. One atomic operation if there are none.
   void notify() {
     // A read-modify-write rather than a load: it keeps the look at the sleepers after the change.
     if (sleepers_.fetch_add(0, std::memory_order_seq_cst) != 0) wake();

@@ -18,7 +18,7 @@ using Launch = std::function<support::Result<std::shared_ptr<Dispatch>>(const aq
 /// Fills in what an amd_queue_t says about its GPU: apertures, sizes, offsets; no ring.
 void describe_gpu(aql::Queue& queue, const target::GpuModel& model);
 
-/// A queue with its thread. Errors: a size that is no power of two, no memory.
+/// Creates a queue and its thread. Fails if the size is not a power of two or memory runs out.
 support::Result<std::unique_ptr<Queue>> make_queue(QueueOptions options, const target::GpuModel& model, Memory& memory,
                                                    Scheduler& scheduler, Launch launch);
 

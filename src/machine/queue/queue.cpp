@@ -221,8 +221,7 @@ PacketProcessor::~PacketProcessor() {
 
 void PacketProcessor::ring_doorbell(uint64_t packet_id) {
   if (options_.observer != nullptr) options_.observer->doorbell(reinterpret_cast<uint64_t>(&abi_), packet_id + 1);
-  // Several producers may ring in any order, and with any value: the value only tells how far there is something to
-  // look for.
+  // Producers may ring in any order and with any value, so the value is only a hint how far to look.
   uint64_t known = doorbell_.load(std::memory_order_relaxed);
   while (packet_id + 1 > known && !doorbell_.compare_exchange_weak(known, packet_id + 1)) {
   }
@@ -449,7 +448,7 @@ PacketProcessor::Step PacketProcessor::dispatch_agent(const uint8_t* packet) {
 /// A packet that is no kernel is done.
 PacketProcessor::Step PacketProcessor::finish_packet(uint64_t completion_signal) {
   const uint64_t seen = packet_seen_ns_;
-  retire();  // before the signal: who waits for it may look at the ring next
+  retire();  // before the signal: a waiter may read the ring next
   if (auto completed = complete(completion_signal, seen, now_ns()); !completed) {
     report({.kind = completed.error().kind,
             .message = completed.error().message,
@@ -540,7 +539,7 @@ void PacketProcessor::report(const QueueError& error) {
   if (failed_) return;
   failed_ = true;
   for (const auto& dispatch : in_flight_) {
-    scheduler_.cancel(*dispatch, {ErrorKind::aborted, "queue failed"});  // nobody is told; a message without memory
+    scheduler_.cancel(*dispatch, {ErrorKind::aborted, "queue failed"});  // no notification: a message without memory
   }
   if (options_.queue_inactive_signal != 0) store(signal_at(options_.queue_inactive_signal), 1);
   if (options_.on_error) options_.on_error(error);

@@ -17,7 +17,7 @@ namespace Atoll::machine {
 
 class Gpu;
 
-/// What a packet processor finds wrong with a packet before anything runs: codes that GPUs tell apart.
+/// Errors in a packet found before it runs, as far as GPUs distinguish them.
 enum class PacketFault : uint8_t {
   none,
   format,           ///< an unknown type, or handles that are no signals
@@ -27,7 +27,7 @@ enum class PacketFault : uint8_t {
   work_group_size,  ///< more work-items than a work-group may have
 };
 
-/// What stopped a queue: the packet was malformed, its kernel faulted, ...
+/// Why a queue was stopped: malformed packet, kernel fault, ...
 struct QueueError {
   support::ErrorKind kind = support::ErrorKind::invalid_argument;
   std::string message{};
@@ -49,7 +49,7 @@ class Queue {
   /// No packet is processed any more, and what runs is stopped (hsa_queue_inactivate).
   virtual void inactivate() = 0;
   virtual void set_profiling(bool enabled) = 0;  ///< dispatch times are written to completion signals always
-  /// The compute units, by their numbers, that dispatches from now on run on, as far as waves can tell; all when empty.
+  /// The compute units that dispatches from now on use, as far as waves can observe it; empty: all.
   virtual void set_compute_units(std::vector<uint16_t> numbers) = 0;
 };
 

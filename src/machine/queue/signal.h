@@ -57,8 +57,8 @@ int wait_any(std::span<const Awaited> awaited, uint64_t timeout_ns, bool spin, i
 /// seen last; an entry whose signal is null, as those are left whose conditions have held, is not waited for.
 bool wait_all(std::span<Awaited> awaited, std::span<int64_t> values, uint64_t timeout_ns, bool spin);
 
-/// How often to look at signals that one waits for: kernels send an interrupt after changing one that has an event
-/// mailbox; other processes, and kernels that change another, tell nobody.
+/// Polling interval for signals without notification. Kernels send an interrupt after changing a signal with an event
+/// mailbox; changes by other processes, or to other signals, are silent.
 Recheck recheck_of_signals(bool any_without_mailbox);
 
 }  // namespace Atoll::machine

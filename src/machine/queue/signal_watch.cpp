@@ -26,10 +26,10 @@ class alignas(128) WatchBucket {
     watches_.fetch_sub(1, std::memory_order_relaxed);
   }
 
-  /// Tells those that watch a signal, or all when it is null.
+  /// Notifies the watchers of a signal, or all if it is null.
   void report(const aql::Signal* signal) {
-    // As in EventCount::notify(): the look at the watches stays after the change of the signal. Who starts to watch
-    // after it looks at the signal afterwards.
+    // As in EventCount::notify(), the look-up of watchers is ordered after the change. A later watcher reads the signal
+    // itself afterwards.
     if (watches_.fetch_add(0, std::memory_order_seq_cst) == 0) return;
     const std::lock_guard lock(mutex_);  // keeps the event counts alive
     for (SignalWatch* watch = first_; watch != nullptr; watch = watch->next_) {

@@ -22,7 +22,7 @@ class SignalWatch {
   SignalWatch& operator=(const SignalWatch&) = delete;
   ~SignalWatch() { stop(); }
 
-  /// Watches this signal, and no other any more. What has changed before is not told.
+  /// Watches this signal instead of the previous one. Earlier changes are not notified.
   void start(const aql::Signal& signal, EventCount& reported);
   void stop();
 
@@ -34,16 +34,16 @@ class SignalWatch {
   SignalWatch *next_ = nullptr, *previous_ = nullptr;  ///< in the bucket
 };
 
-/// Tells those who watch a signal: call after changing it.
+/// Notifies the watchers of a signal; call after changing it.
 void notify_watchers(const aql::Signal& signal);
 
-/// What `event_id` of a signal is to be: never 0.
+/// Returns a value for a signal's `event_id`; never 0.
 uint32_t event_id_of(const aql::Signal& signal);
-/// A kernel has sent an interrupt, as it does after it has changed a signal that has an event mailbox; it names the
-/// signal's event, or something else: then all are told.
+/// Handles a kernel's interrupt after it changed a signal with an event mailbox. It contains the signal's event ID;
+/// unknown values notify all watchers.
 void notify_watchers_of_event(uint32_t event_id);
 
-/// In the child of a fork, which has none of the threads that watched: nobody watches.
+/// Clears the watchers in the child of a fork, which has none of the watching threads.
 void forget_watches();
 
 }  // namespace Atoll::machine

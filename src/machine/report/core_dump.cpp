@@ -47,7 +47,7 @@ struct DebuggerEntry {
   uint64_t address, name, dynamic, next, previous;
 };
 
-/// Of KfdAgent::capability and debug_prop (HSA_CAP_* and HSA_DBG_* of the driver's kfd_sysfs.h).
+/// Values of KfdAgent::capability and debug_prop (HSA_CAP_* and HSA_DBG_* of the driver's kfd_sysfs.h).
 constexpr uint32_t trap_debug_support = 0x8000, trap_debug_firmware_support = 0x2000'0000;
 constexpr uint32_t dispatch_info_always_valid = 0x400;
 /// The one GPU, as the driver's files and HSA_AMD_AGENT_INFO_BDFID describe it, too.
@@ -155,7 +155,7 @@ class TouchedPages {
   }
 
   static constexpr size_t most = 512;
-  /// Of `count` pages from the address on, at most so many.
+  /// Entries for `count` pages from an address; at most the buffer's size.
   std::array<bool, most> look(uint64_t address, size_t count) const {
     std::array<bool, most> touched{};
     std::array<unsigned char, most> resident{};
@@ -261,7 +261,7 @@ std::vector<uint8_t> note_of(const object::CoreState& state) {
   return note;
 }
 
-/// What is written, and the memory that parts of it are in.
+/// The parts of the file, and the memory that contains them.
 class Core {
  public:
   explicit Core(const CoreContents& contents)
@@ -368,8 +368,8 @@ class Core {
     }
   }
 
-  /// The packet is the program's again once the kernel has begun; whoever reads the core file looks for it in the ring,
-  /// and between the read and the write index, where hardware keeps it until the kernel has ended.
+  /// The program may reuse the packet once the kernel has begun. Readers of core files expect it in the ring between
+  /// the read and write index, where hardware keeps it until the kernel ends.
   void keep_packet(aql::Queue& queue) {
     const Dispatch& dispatch = contents_.dispatch;
     if (queue.base_address == 0) {

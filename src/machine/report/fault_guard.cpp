@@ -45,7 +45,7 @@ struct PassedOn {
   unsigned links;
 };
 
-/// What there is to know of a thread in the signal handler.
+/// Data of a thread for the signal handler.
 struct ThreadState {
   std::atomic<uintptr_t> thread{0};  ///< its pthread_self(), 0 when nobody's
   guard::Frame* innermost = nullptr;
@@ -126,21 +126,20 @@ void pass_on(int signal, siginfo_t* info, void* context) {
     passed_on = before;
     return;
   }
-  // The default action: the instruction runs again and, with nobody in the way, ends the process as it would have
-  // without Atoll. (The kernel does not let a program ignore a SIGSEGV of its own making either.) A signal that
-  // somebody sent has no such instruction and is sent again.
+  // Default action: the instruction is executed again and ends the process as without Atoll. (A program cannot ignore a
+  // SIGSEGV that it caused.) An asynchronous signal has no such instruction and is raised again.
   struct sigaction plain{};
   plain.sa_handler = SIG_DFL;
   sigaction(signal, &plain, nullptr);
   if (info->si_code <= 0) raise(signal);
 }
 
-/// The pages that a WriteHold holds, empty when there is none, and how many there have been.
+/// The pages of the current WriteHold (empty: none), and the number of holds so far.
 std::atomic<uint64_t> held_begin{0}, held_end{0}, holds_ended{0};
 std::mutex hold_mutex;
 
-/// Whether the fault came from writing to held pages; then they are writable again on return. A hold that ended between
-/// the fault and this look at it is told by the count that the thread saw at its last fault.
+/// Returns whether the fault is a write to held pages, which are then writable again. If the hold ended in between, the
+/// count differs from the thread's count at its last fault.
 bool waited_for_hold(uint64_t address) {
   const auto inside = [address] {
     return address >= held_begin.load(std::memory_order_acquire) && address < held_end.load(std::memory_order_acquire);
@@ -169,8 +168,8 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   frame->fault.address = frame->fault.address_known ? reinterpret_cast<uint64_t>(info->si_addr) : 0;
   const auto& interrupted = *static_cast<const ucontext_t*>(context);
   frame->fault.is_write = is_write_access(interrupted);
-  // Whoever called this handler (the kernel, a handler of the program's, a sanitizer) may have blocked signals for its
-  // time; the jump does not come back to undo it.
+  // The handler may run with signals blocked by the kernel, the program or a sanitizer; siglongjmp does not return to
+  // restore them.
   pthread_sigmask(SIG_SETMASK, &interrupted.uc_sigmask, nullptr);
   siglongjmp(frame->jump, 1);
 }

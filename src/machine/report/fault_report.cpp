@@ -126,7 +126,7 @@ std::string describe(const Allocation& allocation) {
   return fmt::format("{} ({} bytes at {:#x})", allocation.purpose, allocation.size, allocation.address);
 }
 
-/// What lies at or next to an address, in words.
+/// Describes what is at or next to an address.
 std::string neighbourhood(uint64_t address, const Wave& wave, Gpu& gpu) {
   const Dispatch& dispatch = *wave.work_group->dispatch;
   const auto high = static_cast<uint32_t>(address >> 32);
@@ -157,8 +157,7 @@ std::string neighbourhood(uint64_t address, const Wave& wave, Gpu& gpu) {
   return fmt::format("{} bytes past the end of {}", offset - allocation->size, describe(*allocation));
 }
 
-/// What of the host's lies where a kernel may touch only what is the GPU's, and what to do; nothing if that is not what
-/// is wrong with the address.
+/// Describes host memory at an address that is outside GPU memory, and what to do; empty if that is not the problem.
 std::optional<std::string> host_memory(const Fault& fault, const WorkGroup& group, const target::TargetId& gpu) {
   if (!fault.address_known || group.bounds.hold(fault.address)) return std::nullopt;
   if (AddressRange::of_process().bounds().hold(fault.address)) return std::nullopt;
@@ -169,7 +168,7 @@ std::optional<std::string> host_memory(const Fault& fault, const WorkGroup& grou
   return what;
 }
 
-/// Whose memory it is, if it is another GPU's own and this one has not been given access to it.
+/// Returns the owning GPU if the address is in memory of another GPU to which this one has no access.
 std::optional<std::string> memory_of_other_gpu(const Fault& fault, const WorkGroup& group, Gpu& gpu) {
   if (!fault.address_known || group.bounds.hold(fault.address)) return std::nullopt;
   const auto allocation = gpu.memory().find(fault.address);
@@ -387,7 +386,7 @@ std::string FaultReport::to_string() const {
   line("instruction",
        instruction.empty() ? fmt::format("at {:#x}", fault.pc) : fmt::format("{}  (at {:#x})", instruction, fault.pc));
   line("function", function);
-  // The device library's function by which printf, assert and malloc ask the host.
+  // The device library's function for hostcalls by printf, assert and malloc.
   if (fault.kind == Fault::Kind::timeout && function.starts_with("__ockl_hostcall"))
     line("waits for",
          "the host's answer to printf, assert or malloc; HIP 5.2 answers only the queue that was "

@@ -1,4 +1,4 @@
-// machine: from a faulted wave to the words in which its user is told.
+// machine: formats the report of a faulted wave.
 #pragma once
 
 #include "machine/wave/dispatch.h"

@@ -24,7 +24,7 @@ namespace {
 /// A kernel's name as its source has it, or the ends of it.
 std::string readable(const std::string& name) {
   std::string result = support::demangled(name);
-  // Templates of libraries have names of many lines; their ends tell them apart.
+  // Names of library templates have many lines; their ends distinguish them.
   constexpr size_t longest = 72, end = 32;
   if (result.size() > longest) result.replace(longest - end - 3, result.size() - longest + 3, "...");
   return result;
@@ -48,8 +48,8 @@ struct Translated {
   }
 };
 
-/// What the engine translated, what took long, and what it had to leave to the interpreter; empty if it does no such
-/// thing.
+/// Returns what the engine translated, the longest translations, and what was left to the interpreter; empty for
+/// engines that do not translate.
 std::string describe(const EngineReport& report) {
   std::string text;
   const Translated sum(report);

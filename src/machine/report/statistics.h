@@ -1,4 +1,4 @@
-// machine: what GPUs have run, as `--stats` tells it: a table for people, or a JSON file for programs.
+// machine: statistics of `--stats`: a table, or a JSON file.
 #pragma once
 
 #include <unistd.h>
@@ -20,10 +20,10 @@ class Gpu;
 /// Adds the counts and seconds of one row to another.
 void add_to(KernelStatistics& sum, const KernelStatistics& more);
 
-/// What is said in place of a file's name for a table on standard error, by `--stats` and ATOLL_STATS.
+/// Value of `--stats` and ATOLL_STATS for a table on standard error instead of a file.
 inline constexpr std::string_view statistics_as_table = "1";
 
-/// What one GPU has run. Seconds are the host's: they say nothing of how long the GPU would take.
+/// Statistics of one GPU. Times are of the host and say nothing about the speed of the GPU.
 struct GpuStatistics {
   unsigned number = 0;  ///< among the GPUs of the machine
   std::string product, target;
@@ -33,8 +33,8 @@ struct GpuStatistics {
 
 GpuStatistics statistics_of(const Gpu& gpu, unsigned number);
 
-/// The table of a GPU, with the ends of names that are very long. Of several GPUs, each is told by its number, and one
-/// that has run nothing has no rows.
+/// Returns the table of a GPU; very long names are shortened to their ends. With several GPUs each has a heading, and
+/// unused ones have no rows.
 std::string statistics_table(GpuStatistics gpu, bool is_one_of_several);
 
 /// All of it, with whole names.

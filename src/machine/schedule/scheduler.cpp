@@ -101,7 +101,7 @@ bool Scheduler::work_on(const std::shared_ptr<Dispatch>& dispatch, const std::fu
   return any;
 }
 
-/// What throws, when memory is out, leaves the slice as it is.
+/// An exception (out of memory) leaves the slice unchanged.
 void Scheduler::work_until_slice_ends(TimeSlice& slice, bool& any) {
   Dispatch& d = *slice.dispatch;
   if (takes_long(d)) offer(slice.dispatch);
@@ -164,8 +164,8 @@ void Scheduler::forget(const Gpu& gpu) {
   let_go_.wait(lock, [&] { return std::ranges::find(claimed_, &gpu) == claimed_.end(); });
 }
 
-/// Whether a dispatch that nobody has begun will take long enough for other threads to help, as far as is known from
-/// the kernel's last one.
+/// Returns whether a dispatch that has not begun is likely long enough for other threads to help, judged by the
+/// kernel's last run.
 bool Scheduler::takes_long(const Dispatch& dispatch) const {
   if (workers_.empty() || dispatch.launch.work_group_count == 1 ||
       dispatch.progress.offered.load(std::memory_order_relaxed)) {
@@ -237,7 +237,7 @@ std::unique_ptr<ResidentGroup> Scheduler::resume(Dispatch& dispatch) {
   return group;
 }
 
-/// Gives the slice a work-group to run: one that was set aside, or a new one. False when there is none.
+/// Assigns a work-group to the slice: a preempted or a new one. Returns false if there is none.
 bool Scheduler::next_group(TimeSlice& slice) {
   Dispatch& dispatch = *slice.dispatch;
   if (dispatch.progress.preemption_count.load(std::memory_order_relaxed) != 0) {
@@ -292,8 +292,7 @@ uint64_t Scheduler::batch_size(TimeSlice& slice, uint64_t untaken) const {
   return std::clamp<uint64_t>(largest, 1, share);
 }
 
-/// Takes the next work-groups of the dispatch that have not begun, unless the slice still has some; false when there is
-/// none.
+/// Claims the next work-groups of the dispatch unless the slice still has some; false if there are none.
 bool Scheduler::take(TimeSlice& slice) {
   if (slice.taken != slice.taken_end) return true;
   Dispatch& dispatch = *slice.dispatch;

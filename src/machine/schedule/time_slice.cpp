@@ -28,9 +28,8 @@ constexpr uint64_t wave_run_ns = 25'000, largest_budget = 32'768, wave_overhead 
 /// limits.
 constexpr uint64_t waiting_budget = 256, suspicion_budget = 1024;
 
-/// A figure that changes when anything does that a scalar register tells: a wave that comes back with the same one time
-/// and again goes round in a loop that waits for memory to change. (Or in one that counts in vector registers alone;
-/// to take that for waiting costs little.)
+/// Returns a fingerprint of all state visible in scalar registers. A wave that repeatedly returns with the same one is
+/// in a loop that waits for memory. (Or counts in vector registers only; misjudging that is cheap.)
 uint64_t fingerprint(const Wave& wave) {
   // Several sums side by side: one multiplication need not wait for the one before.
   uint64_t sums[4] = {wave.pc >> 10};
@@ -114,7 +113,7 @@ Scheduler::Outcome Scheduler::run(TimeSlice& slice) {
   }
 }
 
-/// The host has no memory for what the slice needs: its dispatch ends here. Asks for none itself.
+/// The host is out of memory for the slice: ends its dispatch. Allocates nothing.
 void Scheduler::run_out_of_memory(TimeSlice& slice) {
   cancel(*slice.dispatch, {support::ErrorKind::out_of_resources, "out of memory"});  // short: kept in the string itself
   if (slice.is_half_way) abandon(slice);

@@ -30,7 +30,7 @@ void Worker::wake(int processor) {
 void Worker::avoid_cpu(int processor) {
   if (!asleep_ || kept_off_ == processor || processor < 0 || processor >= CPU_SETSIZE) return;
   const pthread_t thread = thread_.native_handle();
-  // Asked anew each time: somebody may have restricted the thread since (taskset).
+  // Read again each time, because the thread's affinity may have been changed since (taskset).
   if (kept_off_ == none && pthread_getaffinity_np(thread, sizeof allowed_, &allowed_) != 0) return;
   cpu_set_t others = allowed_;
   CPU_CLR(static_cast<size_t>(processor), &others);

@@ -148,8 +148,7 @@ struct Dispatch {
   bool has_work() const { return has_unbegun() || progress.preemption_count.load(std::memory_order_relaxed) != 0; }
 };
 
-/// Whether a dispatch under way is to be given up: it was cancelled, is late at the time `now` (now_ns()), or somebody
-/// has interrupted the GPU.
+/// Returns whether a dispatch should be stopped: cancelled, past its deadline at time `now` (now_ns()), or interrupted.
 bool must_stop(const Dispatch& dispatch, uint64_t now);
 
 /// Instructions of the work-groups that no thread has taken yet, counted for whole waves, if they run as many as those

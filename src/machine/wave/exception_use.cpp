@@ -37,7 +37,7 @@ uint32_t word_at(std::span<const uint8_t> code, uint64_t at) {
   return word;
 }
 
-/// Whether an instruction begins at `at`, as far as can be told from where the code before it begins.
+/// Returns whether an instruction begins at `at`, judging by the preceding code.
 bool is_instruction(std::span<const uint8_t> code, uint64_t begin, uint64_t at, const target::Processor& processor) {
   while (begin < at) {
     const auto instruction = isa::decode(code.subspan(begin), processor);
