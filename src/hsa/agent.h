@@ -1,4 +1,4 @@
-// hsa: the agents of a program under Atoll: the host's processors, then the virtual GPUs.
+// hsa: the agents: the host's processors, then the virtual GPUs.
 #pragma once
 
 #include <hsa/hsa.h>
@@ -24,7 +24,7 @@ struct Cache {
   std::string name;
 };
 
-/// What an hsa_agent_t's handle points to.
+/// The object behind an hsa_agent_t.
 struct Agent {
   Agent(hsa_device_type_t device, uint32_t node, std::vector<Cache> caches, uint64_t memory_bytes)
       : device(device), node(node), caches(std::move(caches)), memory(memory_bytes) {}
@@ -34,32 +34,32 @@ struct Agent {
   const hsa_device_type_t device;
   const uint32_t node;  ///< place in the topology: the CPU is node 0
   const std::vector<Cache> caches;
-  MemoryBudget memory;      ///< what its pools share out
-  std::vector<Pool> pools;  ///< in the order in which ROCr lists them; none comes or goes, as handles point to them
+  MemoryBudget memory;      ///< shared by its pools
+  std::vector<Pool> pools;  ///< in ROCr's order; fixed, because handles point to them
 
   bool is_gpu() const { return device == HSA_DEVICE_TYPE_GPU; }
   hsa_agent_t handle() const { return {reinterpret_cast<uint64_t>(this)}; }
 };
 
-/// The host's processors, with its memory.
+/// The host's processors and memory.
 struct CpuAgent : Agent {
   CpuAgent();
   Pool& fine_grained() { return pools[0]; }
 };
 
-/// One of the GPUs, and what the program has set of it.
+/// A GPU, and the program's settings for it.
 struct GpuAgent : Agent {
   GpuAgent(const settings::GpuConfiguration& configuration, std::unique_ptr<machine::Gpu> machine);
 
   const std::unique_ptr<machine::Gpu> machine;
-  const unsigned number;                          ///< among all of the machine
+  const unsigned number;                          ///< index in the machine
   const settings::ComputeUnitMask compute_units;  ///< that queues may use
-  std::atomic<uint64_t> scratch_limit{0};         ///< what hsa_amd_agent_set_async_scratch_limit said last
-  std::atomic<bool> coherent{true};               ///< what hsa_amd_coherency_set_type said last
+  std::atomic<uint64_t> scratch_limit{0};         ///< last value of hsa_amd_agent_set_async_scratch_limit
+  std::atomic<bool> coherent{true};               ///< last value of hsa_amd_coherency_set_type
 
   const target::GpuModel& model() const { return machine->model(); }
   const target::Product& product() const { return model().product; }
-  /// What the attributes and the copy functions call available of its copy engines: a bit for each.
+  /// Returns the mask of available copy engines, for attributes and copy functions.
   uint32_t copy_engine_mask() const;
 };
 

@@ -1,5 +1,5 @@
-// hsa: whether who calls the runtime knows the GPU. A HIP that is older than the GPU's processor does not expect it,
-// and crashes; and one that finds no code for it in a library ends the program, or fails where nobody looks.
+// hsa: checks whether the program's HIP supports the GPU. An older HIP crashes on an unknown processor; one that finds
+// no code for it in a library ends the program, or fails silently.
 #pragma once
 
 #include <string>
@@ -10,10 +10,11 @@
 
 namespace Atoll::hsa {
 
-/// The error says which HIP of this process does not know the processor, and which processors it knows.
+/// Fails if a HIP in this process does not support the processor. The error names it and the processors it supports.
 support::Result<void> check_clients(const target::GpuModel& gpu);
 
-/// A line for each library of this process with GPU code, but none for this GPU: what it has, and which GPU runs it.
+/// Returns a line for each library of this process that has GPU code for other GPUs only: its targets, and a GPU that
+/// runs it.
 std::vector<std::string> libraries_without_code(const target::GpuModel& gpu);
 
 }  // namespace Atoll::hsa

@@ -1,6 +1,6 @@
-// hsa: how a kernel's fault reaches the program: the report on standard error, then the system event handlers or the
-// queue's error callback.
-// Source: hsa_ext_amd.h, hsa_amd_register_system_event_handler; HSA runtime specification, hsa_queue_create.
+// hsa: delivers kernel faults to the program: the report on standard error, then the system event handlers or the
+// queue's error callback. Source: hsa_ext_amd.h, hsa_amd_register_system_event_handler; HSA runtime specification,
+// hsa_queue_create.
 #pragma once
 
 #include <hsa/hsa.h>
@@ -22,9 +22,9 @@ class FaultDelivery {
  public:
   void add_handler(hsa_amd_system_event_callback_t callback, void* data);
 
-  /// A queue of the GPU stopped. Says why on standard error. Memory faults go to the event handlers; what they don't
-  /// take, and all else, goes to the queue's callback (HIP's ends the process). A memory fault that nobody takes ends
-  /// the process, as on hardware.
+  /// Handles a stopped queue: prints the reason on standard error. Memory faults go to the event handlers. Unhandled
+  /// ones and all other errors go to the queue's callback (HIP's ends the process). An unhandled memory fault ends the
+  /// process, as on hardware.
   void deliver(const machine::QueueError& error, hsa_agent_t gpu, hsa_queue_t* queue, QueueCallback callback,
                void* data);
 
@@ -32,10 +32,10 @@ class FaultDelivery {
   bool deliver_event(const std::optional<machine::FaultReport>& report, hsa_agent_t gpu);
 
   std::mutex mutex_;
-  std::list<std::pair<hsa_amd_system_event_callback_t, void*>> handlers_;  ///< none is ever taken out
+  std::list<std::pair<hsa_amd_system_event_callback_t, void*>> handlers_;  ///< entries are never removed
 };
 
-/// What the callback of a queue that stopped is told: the codes of ROCr's queue error handler.
+/// Returns the status for the callback of a stopped queue: the codes of ROCr's queue error handler.
 hsa_status_t queue_status(const machine::QueueError& error);
 
 }  // namespace Atoll::hsa

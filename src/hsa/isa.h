@@ -14,10 +14,10 @@ inline constexpr uint32_t queue_min_size = 64, queue_max_size = 131072;  ///< in
 
 struct GpuAgent;
 
-/// The one that a GPU has.
+/// Returns the ISA of a GPU.
 hsa_isa_t isa_of(const GpuAgent& agent);
 
-/// The size of a processor's waves when a kernel doesn't choose: what the compiler takes by default.
+/// Returns the default wave size of a processor: the compiler's default.
 uint32_t wave_size(const target::Processor& processor);
 
 }  // namespace Atoll::hsa

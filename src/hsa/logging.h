@@ -1,5 +1,4 @@
-// hsa: the log that hsa_amd_enable_logging asks for: a line for each thing that the runtime does of its own accord or
-// on a call, by kind. Off, it costs the test of one number.
+// hsa: the log of hsa_amd_enable_logging: one line per event, by kind. When disabled it costs one comparison.
 #pragma once
 
 #include <atomic>
@@ -15,7 +14,7 @@ namespace Atoll::hsa {
 
 class Log {
  public:
-  /// Bits of hsa_amd_log_flag_t, from now on, to a file of the caller's or to standard error.
+  /// Enables kinds (bits of hsa_amd_log_flag_t), to the caller's file or standard error.
   void configure(uint64_t kinds, std::FILE* file);
   bool takes(int kind) const { return (kinds_.load(std::memory_order_relaxed) >> kind & 1) != 0; }
   template <typename... Arguments>
@@ -30,7 +29,7 @@ class Log {
   std::atomic<std::FILE*> file_{nullptr};
 };
 
-/// The process's log, which outlives the runtime.
+/// Returns the process's log, which outlives the runtime.
 Log& log();
 
 }  // namespace Atoll::hsa

@@ -1,13 +1,13 @@
-// compiler: operations that do something else in few lanes (semantics/lanes/rare_lanes.h), NaNs most of all.
+// compiler: slow paths for operations with rare lanes (semantics/lanes/rare_lanes.h), mostly NaNs.
 //
-// First, the calls by which the bitcode asks become calls of functions of values, which stand for the operation's
-// result and vanish in the end: so LLVM sees no branches and optimises what is between them as if there were no such
-// lanes. Then stretches of such operations and of what is computed from their results, within a block, are done as if
-// no lane were rare. Where a stretch ends, that is where a result gets out of it, there is one look at all the lanes,
-// and if any is rare, what matters of the stretch is computed anew in a block of its own, by functions that all share.
+// First, the bitcode's checks become calls of marker functions of values, which stand for the operation's result and
+// disappear in the end. LLVM thus sees no branches and optimises the code as if there were no rare lanes. Then runs of
+// such operations within a block, with everything computed from their results, are executed speculatively as if no lane
+// were rare. Where a result leaves the run there is one check of all lanes. If any lane is rare, the needed results are
+// recomputed in a separate block, by shared functions.
 //
-// Many a look can be left out: a NaN goes through sums and products, so that it is enough to look at the last ones, and
-// it makes no difference to a comparison which NaN it is.
+// Many checks can be omitted: NaNs propagate through sums and products, so checking the last ones is sufficient, and
+// comparisons do not depend on a NaN's payload.
 #pragma once
 
 #include <llvm/IR/Function.h>
@@ -15,11 +15,11 @@
 
 namespace Atoll::compiler {
 
-/// Changes the calls of semantics' functions in a module whose functions were not inlined yet. `is_vector` tells which
-/// are vector functions, whose VectorCall says which lanes matter.
+/// Replaces the calls of semantics' functions in a module before inlining. `is_vector` identifies vector functions,
+/// whose VectorCall has the relevant lanes.
 void take_rare_lanes_by_value(llvm::Module& module, llvm::function_ref<bool(const llvm::Function&)> is_vector);
 
-/// Puts the looks and the blocks for rare lanes into a function that is optimised already.
+/// Inserts the checks and slow-path blocks into an optimised function.
 void insert_slow_paths(llvm::Function& function);
 
 }  // namespace Atoll::compiler

@@ -1,5 +1,5 @@
-// compiler: instructions on the wave as a whole as IR: between a lane and scalar registers, counts of lanes, clocks and
-// hardware registers. They stand between regions, where all registers are in the Wave and its rows.
+// compiler: lowers instructions on the whole wave: transfers between lanes and scalar registers, lane counts, clocks
+// and hardware registers. They are between regions, where all registers are in the Wave and its rows.
 #pragma once
 
 #include "compiler/lowering/frame.h"

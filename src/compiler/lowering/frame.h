@@ -1,4 +1,4 @@
-// compiler: the pieces of IR that the translator and its regions share: where a wave's state lies.
+// compiler: IR helpers shared by the translator and its regions: the location of a wave's state.
 #pragma once
 
 #include <cstddef>
@@ -26,18 +26,17 @@ using machine::Wave;
 class GuestBounds;
 class InlineAccessFilter;
 
-/// Of rows; of scalars and single lanes in a row; of what is anywhere in a program's memory.
+/// Alignment of rows; of scalars and single lanes; of arbitrary program memory.
 inline const llvm::Align row_align(64), dword_align(4), unaligned(1);
 
-/// What is said of the plans of regions (region_plan.h).
+/// Report about the plans of regions (region_plan.h).
 struct PlanReport {
-  std::string* text = nullptr;      ///< what they are is added to it, if there is one
-  std::vector<std::string> faults;  ///< plans that are wrong: the code must not be used then
+  std::string* text = nullptr;      ///< receives the plans as text, if not null
+  std::vector<std::string> faults;  ///< invalid plans: the code must not be used
 };
 
-/// The host function being made, with the wave that it runs. The scalar state of the wave is always in the Wave: what
-/// the interpreter does for one instruction in between, and whoever looks at a fault, find it there. Vector
-/// registers are in their rows except within a region (region.h).
+/// The host function under construction and the wave it runs. Scalar state is always in the Wave, where interpreter
+/// fallbacks and fault handling expect it. Vector registers are in their rows except within a region (region.h).
 struct Frame {
   llvm::LLVMContext& context;
   const target::Target& target;
@@ -46,32 +45,32 @@ struct Frame {
   llvm::Value *wave, *run;              ///< parameters: Wave*, Run*
   llvm::Value* jit_context;             ///< parameter: const JitContext*
   llvm::Value *vgpr, *agpr;             ///< rows
-  llvm::Value* code_base;               ///< 64 bits: the guest address that PCs count from
+  llvm::Value* code_base;               ///< i64: guest address that PCs are relative to
   llvm::BasicBlock* allocas;            ///< the block that allocas go to
-  engine::CodeMode mode;                ///< of the instruction that is being made
-  bool has_scatters;                    ///< that the host has, and quick gathers; without, both are branches
-  PlanReport& plans;                    ///< takes what is to be said of regions
-  GuestBounds* bounds = nullptr;        ///< of the memory that the wave may touch
-  InlineAccessFilter* odd = nullptr;    ///< whoever is told of odd accesses; null: nobody
-  uint64_t access_pc = 0;               ///< of the access that is being made, for that
-  llvm::BasicBlock* faulted = nullptr;  ///< leaves the function: the wave has come upon a fault
-  uint64_t uncounted = 0;               ///< instructions of the block that Run::instructions does not have yet
+  engine::CodeMode mode;                ///< mode of the current instruction
+  bool has_scatters;                    ///< the host has scatters and fast gathers; otherwise branches are used
+  PlanReport& plans;                    ///< receives reports about regions
+  GuestBounds* bounds = nullptr;        ///< bounds of accessible memory
+  InlineAccessFilter* odd = nullptr;    ///< inline access filter; null: not observed
+  uint64_t access_pc = 0;               ///< PC of the current access, for the filter
+  llvm::BasicBlock* faulted = nullptr;  ///< block that leaves the function after a fault
+  uint64_t uncounted = 0;               ///< instructions of the block not yet added to Run::instructions
 
   llvm::Type* i1() { return ir.getInt1Ty(); }
   llvm::Type* i16() { return ir.getInt16Ty(); }
   llvm::Type* i32() { return ir.getInt32Ty(); }
   llvm::Type* i64() { return ir.getInt64Ty(); }
   llvm::Type* pointer() { return ir.getPtrTy(); }
-  /// One chunk of a row.
+  /// Type of one chunk of a row.
   llvm::VectorType* chunk() { return llvm::FixedVectorType::get(i32(), semantics::chunk_lanes); }
 
   unsigned wave_size() const { return target.wave_size; }
-  /// Scalar registers that a lane mask of the wave fills.
+  /// Returns the number of registers in a lane mask.
   unsigned lane_mask_words() const { return wave_size() / 32; }
-  /// A lane mask with all lanes of the wave.
+  /// Returns a lane mask with all lanes of the wave.
   uint64_t all_lanes() const { return ~uint64_t{0} >> (64 - wave_size()); }
 
-  /// A lane mask of one chunk.
+  /// Type of a lane mask of one chunk.
   llvm::VectorType* lanes() { return llvm::FixedVectorType::get(i1(), semantics::chunk_lanes); }
 
   llvm::Value* at(llvm::Value* base, uint64_t offset) {
@@ -84,7 +83,7 @@ struct Frame {
     return made;
   }
 
-  /// Of a row, by its number (isa::VectorSet): of the wave, or of part of it where rows begin elsewhere.
+  /// Returns the address of a row by its number (isa::VectorSet), relative to these bases.
   llvm::Value* row_address(unsigned key, llvm::Value* vgprs, llvm::Value* agprs) {
     return key < isa::first_agpr ? at(vgprs, key * sizeof(Row)) : at(agprs, (key - isa::first_agpr) * sizeof(Row));
   }
@@ -95,19 +94,19 @@ struct Frame {
   void set_scalar(unsigned reg, llvm::Value* value) {
     ir.CreateAlignedStore(value, scalar_address(reg), llvm::Align(4));
   }
-  /// A lane mask of the wave, as 64 bits whatever registers it fills.
+  /// Loads a lane mask as i64, independent of the wave size.
   llvm::Value* lane_mask(unsigned reg) {
     return wave_size() == 64 ? scalar64(reg) : ir.CreateZExt(scalar32(reg), i64());
   }
   void set_lane_mask(unsigned reg, llvm::Value* lanes) {
     set_scalar(reg, wave_size() == 64 ? lanes : ir.CreateTrunc(lanes, i32()));
   }
-  /// MODE in the wave, for whoever looks there. Translated code itself knows its mode.
+  /// Stores MODE to the wave. Translated code itself knows its mode statically.
   void write_mode(const engine::CodeMode& value) {
     write_floats(value.floats);
     write_banks(value.banks);
   }
-  /// The same where the wave is in a mode that is known.
+  /// Does the same if the current mode is known.
   void change_mode(const engine::CodeMode& before, const engine::CodeMode& value) {
     if (value.floats != before.floats) write_floats(value.floats);
     if (value.banks != before.banks) write_banks(value.banks);
@@ -123,13 +122,13 @@ struct Frame {
       ir.CreateAlignedStore(float_mode_bytes(value), copy, llvm::Align(1));
     }
   }
-  /// These bits of Wave::mode alone. Those of floating point stand in copies, too: write_mode().
+  /// Changes these bits of Wave::mode only. Floating-point bits also have copies: use write_mode().
   void write_mode_bits(uint32_t mask, uint32_t value) {
     llvm::Value* whole = at(wave, offsetof(machine::Wave, mode));
     llvm::Value* others = ir.CreateAnd(ir.CreateLoad(i32(), whole), ~uint64_t{mask});
     ir.CreateStore(ir.CreateOr(others, uint64_t{value}), whole);
   }
-  /// Whether the wave is in a mode (an i1).
+  /// Returns whether the wave is in a mode, as i1.
   llvm::Value* is_in_mode(const engine::CodeMode& value) {
     llvm::Constant* bytes = float_mode_bytes(value.floats);
     llvm::Value* now =
@@ -146,22 +145,22 @@ struct Frame {
     return ir.getIntN(8 * sizeof value, bytes);
   }
 
-  /// The guest address of a PC of the control flow, which counts from the code's base.
+  /// Returns the guest address of a PC, which is relative to the code's base.
   llvm::Value* guest_address(uint64_t pc) { return ir.CreateAdd(code_base, ir.getInt64(pc)); }
-  /// Wave::pc, for a fault that may follow: the store stays in its place.
+  /// Stores Wave::pc for a possible fault; the store is not moved.
   void note_pc(uint64_t pc) {
     ir.CreateStore(guest_address(pc), at(wave, offsetof(machine::Wave, pc)), /*isVolatile=*/true);
   }
-  /// That code for one chunk runs ahead of Wave::pc, so that a fault can be traced (Run::chunk).
+  /// Records that one chunk runs ahead of Wave::pc, so that a fault can be traced (Run::chunk).
   void note_chunk(llvm::Value* number) {
     ir.CreateStore(ir.CreateTrunc(number, ir.getInt8Ty()), at(run, offsetof(Run, chunk)), /*isVolatile=*/true);
   }
-  /// Adds `uncounted` to Run::instructions; on this way, if there are others.
+  /// Adds `uncounted` to Run::instructions on the current path.
   void count() {
     llvm::Value* address = at(run, offsetof(Run, instructions));
     ir.CreateStore(ir.CreateAdd(ir.CreateLoad(i64(), address), ir.getInt64(uncounted)), address);
   }
-  /// Goes on only if `is_right` (an i1); otherwise the wave is run again from Wave::pc, to find its fault.
+  /// Continues if `is_right` (i1); otherwise leaves, and the wave is re-executed from Wave::pc to find its fault.
   void check(llvm::Value* is_right) {
     if (faulted == nullptr) {
       faulted = llvm::BasicBlock::Create(context, "faulted", function);
@@ -172,8 +171,8 @@ struct Frame {
     ir.CreateCondBr(is_right, right, faulted, llvm::MDBuilder(context).createBranchWeights(1u << 20, 1));
     ir.SetInsertPoint(right);
   }
-  /// Goes on only if `is_known` (an i1); otherwise the interpreter goes on at `pc`, whose instruction and those after
-  /// must not have been executed.
+  /// Continues if `is_known` (i1); otherwise the interpreter continues at `pc`. The instruction there must not have
+  /// been executed.
   void interpret_unless(llvm::Value* is_known, uint64_t pc) {
     auto* other = llvm::BasicBlock::Create(context, "other", function);
     auto* on = llvm::BasicBlock::Create(context, "on", function);

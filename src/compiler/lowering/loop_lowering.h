@@ -1,4 +1,4 @@
-// compiler: the host code of a loop region (loop_region.h): a loop over the chunks around the region's own blocks.
+// compiler: emits a loop region (loop_region.h): a chunk loop around the region's own blocks.
 #pragma once
 
 #include <functional>
@@ -27,12 +27,12 @@ class LoopLowering {
         plan_(plan),
         region_(plan.region) {}
 
-  /// Emits the region where the builder stands. After it, the rows and the Wave are as the region leaves them, and
-  /// the builder stands in a block of its own for each exit, which `leave` has to end.
+  /// Emits the region at the insertion point. Afterwards rows and Wave are up to date, and `leave` is called in a
+  /// separate block for each exit, which it has to terminate.
   void emit(const std::function<void(uint64_t exit)>& leave);
 
  private:
-  // The loop over the chunks, around the rounds of each.
+  // Emits the chunk loop.
   void make_locals();
   void choose_chunks(llvm::Value* exec, const ChunkLoop& loop, llvm::BasicBlock* begin, llvm::BasicBlock* idle);
   void begin_chunk(llvm::Value* exec, llvm::Value* first_lane);
@@ -42,13 +42,13 @@ class LoopLowering {
   void finish();
   void emit_exits(const std::function<void(uint64_t exit)>& leave);
 
-  // The region's own code.
+  // Emits the region's blocks.
   void emit_rounds(const ChunkLoop& loop, llvm::BasicBlock* end, ChunkState& chunk);
   void emit_block(uint64_t pc, ChunkState& chunk);
   void emit(const engine::Located& at, bool is_needed, VaryingMasks& state, ChunkState& chunk);
   void emit_poll(llvm::Value* count);
   llvm::Value* is_not_zero(const BlockEnd& end, const VaryingMasks& state, ChunkState& chunk);
-  /// Masks that are whole here and varying where the code goes on.
+  /// Converts masks that are whole here and varying at the successor.
   void slice_for(const VaryingMasks& here, const VaryingMasks& there, ChunkState& chunk);
 
   llvm::BasicBlock* new_block(const char* name);
@@ -65,22 +65,22 @@ class LoopLowering {
   const LoopPlan& plan_;
   const LoopRegion& region_;
 
-  std::map<uint64_t, llvm::BasicBlock*> blocks_;  ///< of the region, and one for each exit
-  llvm::BasicBlock* stopped_ = nullptr;           ///< in the middle, for good
-  llvm::BasicBlock* given_back_ = nullptr;        ///< to begin anew; null: never
+  std::map<uint64_t, llvm::BasicBlock*> blocks_;  ///< the region's blocks, and one per exit
+  llvm::BasicBlock* stopped_ = nullptr;           ///< faulted inside
+  llvm::BasicBlock* given_back_ = nullptr;        ///< left to start again; null: never
 
   // Locals of 64 bits.
   std::map<unsigned, llvm::Value*> masks_;  ///< gathered
   llvm::Value* gathered_scc_ = nullptr;
-  std::map<unsigned, llvm::Value*> words_;  ///< as the last chunk leaves them
+  std::map<unsigned, llvm::Value*> words_;  ///< values that the last chunk leaves
   llvm::Value* scc_ = nullptr;
   llvm::Value *count_ = nullptr, *next_poll_ = nullptr;  ///< instructions of this chunk
-  llvm::Value* longest_ = nullptr;                       ///< those of the chunk with the most
-  llvm::Value* way_out_ = nullptr;                       ///< the number of the exit
+  llvm::Value* longest_ = nullptr;                       ///< instructions of the longest chunk
+  llvm::Value* way_out_ = nullptr;                       ///< index of the exit
 
   llvm::Value* backoff_address_ = nullptr;
   llvm::Value* had_backoff_ = nullptr;
-  llvm::Value* waits_ = nullptr;  ///< instructions until the wave is given back to begin anew
+  llvm::Value* waits_ = nullptr;  ///< instructions until the wave is preempted to start again
 };
 
 }  // namespace Atoll::compiler

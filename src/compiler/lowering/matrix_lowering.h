@@ -1,10 +1,9 @@
 // compiler: matrix instructions, which the engine executes for whole waves (engine/interpreter/matrix.h).
 //
-// They are part of a region like stores that are deferred (deferred_stores.h): after its loop, from the rows of the
-// wave. Kernels sum up in a few sets of registers in turn and load what comes next in between; so, where their order
-// does not matter, those that add to the same registers are done one after the other by one call, which keeps the sums
-// in the host's registers. Of WMMA and SWMMAC a call takes all that follow each other, as they have sources in common,
-// unless one reads what another one makes.
+// Like deferred stores (deferred_stores.h) they are executed after the region's loop, on the wave's rows. Kernels
+// interleave accumulation in several register sets with loads. If the order does not matter, instructions that
+// accumulate into the same registers are therefore combined into one call, which keeps the sums in host registers. A
+// call of WMMA or SWMMAC takes all consecutive ones, because they share sources, unless one reads another's result.
 #pragma once
 
 #include <span>
@@ -18,22 +17,21 @@ namespace Atoll::compiler {
 
 class MatrixLowering {
  public:
-  /// Notes in `helper_pcs` which instructions it takes, whose numbers count from `first_helper`.
+  /// Records the matrix instructions in `helper_pcs`, numbered from `first_helper`.
   MatrixLowering(Frame& frame, std::vector<uint64_t>& helper_pcs, uint64_t first_helper)
       : frame_(frame), helper_pcs_(helper_pcs), first_helper_(first_helper) {}
 
-  /// Whether it is a matrix instruction, and all that it reads are rows and constants, or scalars that are scales.
+  /// Returns whether it is a matrix instruction with rows and constants as operands, and scalars only as scales.
   static bool takes(const isa::Instruction& instruction);
-  /// Whether it reads scalar registers, as they are in the wave when it is executed.
+  /// Returns whether it reads scalar registers, whose values are those at its execution.
   static bool reads_scalars(const isa::Instruction& instruction);
 
-  /// Instructions in the order in which they are to be executed: those that add to the same registers, and those that
-  /// are executed by one call.
+  /// Instructions in execution order: those with one accumulator, and those executed by one call.
   using Chain = std::vector<const RegionItem*>;
   static std::vector<Chain> chains(std::span<const RegionItem> items);
   static std::vector<Chain> calls(std::span<const RegionItem> items);
 
-  /// Executes those of `items` that are matrix instructions.
+  /// Emits the matrix instructions of `items`.
   void emit(std::span<const RegionItem> items);
 
  private:

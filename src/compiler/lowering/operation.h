@@ -1,9 +1,9 @@
-// compiler: what instructions do, as functions of values.
+// compiler: the operations of instructions as functions of SSA values.
 //
-// Functions of semantics take their arguments in memory, as the interpreter has them. For each kind of instruction
-// (its opcode and modifiers) that code has, such a function is called once, in a function of its own whose parameters
-// and results are values, and that is optimised by itself: the memory and all decisions vanish, a handful of LLVM's
-// instructions stays. The code has a copy of those for each instruction.
+// Functions of semantics take arguments in memory, as the interpreter has them. For each kind of instruction (opcode
+// and modifiers) such a function is called in a wrapper whose parameters and results are values. The wrapper is
+// optimised once: memory and decisions disappear, and a few LLVM instructions remain, which are inlined for each guest
+// instruction.
 #pragma once
 
 #include <array>
@@ -26,21 +26,21 @@ class Operation {
  public:
   /// `function` returns a structure of the results.
   explicit Operation(llvm::Function* function);
-  /// Where the builder stands. The results.
+  /// Emits the operation at the insertion point and returns its results.
   std::vector<llvm::Value*> emit(llvm::IRBuilder<>& ir, llvm::ArrayRef<llvm::Value*> arguments) const;
 
  private:
   std::vector<llvm::Value*> copy(llvm::IRBuilder<>& ir, llvm::ArrayRef<llvm::Value*> arguments) const;
 
   llvm::Function* function_;
-  bool is_straight_;                   ///< one block that is copied; others are called
-  std::vector<llvm::Value*> results_;  ///< in the function, if it is
+  bool is_straight_;                   ///< a single block, which is inlined; others are called
+  std::vector<llvm::Value*> results_;  ///< values in the function, if it is straight
 };
 
-/// A vector instruction on one chunk of lanes, without the registers that it works on. Those that are equal are one
-/// Operation, so what is computed may depend on these members only.
+/// A vector instruction on one chunk, without its registers. Equal ones share an Operation, so the computation may
+/// depend only on these members.
 struct VectorOperation {
-  /// What an operand says of a source besides where it is.
+  /// Properties of a source other than its location.
   struct Source {
     isa::DataType type{};
     isa::SdwaSelect sdwa = isa::SdwaSelect::dword;
@@ -56,7 +56,7 @@ struct VectorOperation {
           neg_hi(operand.neg_hi),
           op_sel(operand.op_sel),
           op_sel_hi(operand.op_sel_hi) {}
-    /// An operand that says the same, for the functions of semantics that apply modifiers.
+    /// Returns an equivalent operand for the functions of semantics that apply modifiers.
     isa::Operand operand() const {
       isa::Operand operand;
       operand.type = type;
@@ -76,21 +76,21 @@ struct VectorOperation {
   target::Generation generation = target::Generation::gfx9;
   std::array<Source, 4> source{};
   isa::DataType result_type{};
-  semantics::FloatMode mode;  ///< that the wave is in
+  semantics::FloatMode mode;  ///< mode of the wave
   uint8_t omod = 0, truth_table = 0;
-  uint8_t signed_sources = 0;  ///< of integer dot products that say it with neg: a bit for each source
+  uint8_t signed_sources = 0;  ///< for integer dot products with neg: mask of signed sources
   bool clamp = false;
   bool to_high_half = false;  ///< op_sel's last bit
   bool to_part = false;       ///< SDWA, ...
   isa::SdwaSelect part{};     ///< ... which
   isa::SdwaUnused unused{};   ///< ... and what becomes of the rest
 
-  /// Whether what the result's registers held before matters.
+  /// Returns whether the old result is an input.
   bool reads_result() const;
   friend bool operator==(const VectorOperation&, const VectorOperation&) = default;
 };
 
-/// What an atomic computes.
+/// The operation of an atomic.
 struct AtomicKind {
   semantics::AtomicOperation operation{};
   unsigned bytes = 4;                ///< or 8
@@ -103,10 +103,9 @@ class Operations {
   explicit Operations(SemanticsBitcode& semantics);
   ~Operations();
 
-  /// Arguments: the rows of each source, those of the result as they are if reads_result(), a mask (64 bits, the
-  /// chunk's lanes the lowest) if the instruction has one, the number of the first lane (32 bits), and the lanes that
-  /// matter (as a mask; the others' results may be anything).
-  /// Results: the result's rows, and 16 bits of a mask if the instruction makes one.
+  /// Arguments: the rows of each source, the old result if reads_result(), a 64-bit mask (lowest bits: the chunk's
+  /// lanes) if the instruction has one, the index of the first lane (32 bits), and the relevant lanes as a mask (other
+  /// results are arbitrary). Results: the result's rows, and a 16-bit mask if the instruction produces one.
   const Operation& vector(const VectorOperation& what);
 
   /// Arguments: two sources, the result's old value and EXEC (64 bits), SCC (8 bits). Results: the result, EXEC, SCC.

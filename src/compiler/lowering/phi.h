@@ -1,4 +1,4 @@
-// compiler: code that takes one of several ways to some values.
+// compiler: joins values of alternative paths.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace Atoll::compiler {
 
-/// Joins the ways that an access can take, each with the words that it yields.
+/// Joins the paths of an access and the words that each produces.
 class PhiBuilder {
  public:
   PhiBuilder(Frame& frame, unsigned words)

@@ -1,8 +1,8 @@
-// compiler: the plans of regions as text (region_plan.h), for `atoll-compiler --dump-regions` and for messages.
+// compiler: prints plans of regions (region_plan.h) for `atoll-compiler --dump-regions` and for messages.
 //
-// Of a region it says which instructions are in it, which registers it begins with (reads), leaves behind (writes) and
-// has in the host's vector registers meanwhile (holds), what its loops over chunks are, and then of each instruction
-// where and how it is executed; of a loop, also under which conditions chunks go on and leave.
+// For a region it prints its instructions, the registers it reads, writes, and keeps in host vector registers (holds),
+// its chunk loops, and where and how each instruction is executed. For a loop it also prints the conditions under which
+// chunks continue and exit.
 #pragma once
 
 #include <string>

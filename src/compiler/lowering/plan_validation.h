@@ -1,8 +1,8 @@
-// compiler: what is wrong with the plan of a region (region_plan.h).
+// compiler: validates the plan of a region (region_plan.h).
 //
-// A plan that is carried out as it stands must do what the wave does in its own order. These checks know nothing of how
-// plans come about: they follow the instructions once more. Every plan is checked before code is made from it, in every
-// build, for that takes little beside LLVM's time; a kernel whose plan is refused stays with the interpreter.
+// A valid plan has the same effect as the wave's program order. The checks are independent of how plans are made: they
+// follow the instructions again. Every plan is validated in every build, since this is cheap compared with LLVM; a
+// kernel with an invalid plan stays in the interpreter.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace Atoll::compiler {
 
-/// A line for each fault; none: the plan is right.
+/// Returns one line per fault; empty if the plan is valid.
 std::vector<std::string> faults_of(const RegionPlan& plan);
 std::vector<std::string> faults_of(const LoopPlan& plan, const engine::ControlFlow& flow, const Liveness& liveness);
 

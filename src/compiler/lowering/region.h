@@ -1,45 +1,41 @@
-// compiler: regions: vector instructions in a row whose lanes don't meet.
+// compiler: regions: consecutive vector instructions with independent lanes.
 //
-// The instructions of a region are not executed one after the other over the whole wave, but all of them for the
-// first chunk of lanes, then all of them for the next: a loop over the chunks, in whose body registers are values
-// that stay in host registers. A row is read where the region first needs it and written at its end, under EXEC.
+// A region's instructions are executed completely for the first chunk of lanes, then for the next: a chunk loop in
+// whose body registers are values in host registers. A row is loaded at its first use and stored at the end, under
+// EXEC.
 //
-// Scalar instructions between a region's vector instructions are executed before its loop, and the vector
-// instructions' scalar operands are taken when they are added. Only lane masks that the region makes are not there
-// yet then: operations on each bit of them go into the loop, too, on the chunk's slice of each mask. Whatever else
-// needs them ends the region.
+// Scalar instructions between the vector instructions are hoisted before the loop, and scalar operands are evaluated
+// when the vector instruction is added. The exception are lane masks that the region computes: bitwise operations on
+// them are also in the loop, on the chunk's slices. Any other use of such a mask ends the region.
 //
-// A dual instruction is two items, in an order in which neither writes what the other reads.
+// A VOPD becomes two items, ordered so that neither writes what the other reads.
 //
-// What is not needed after a region (liveness.h) is not written back.
+// Dead results (liveness.h) are not stored.
 //
-// Where the code changes the mode (engine::CodeMode) within a region, each instruction is made for its mode. The wave's
-// MODE changes at the region's end, for a wave that begins anew has to be in the mode that the region began in.
+// If the code changes the mode (engine::CodeMode) within a region, each instruction is compiled for its mode. The
+// wave's MODE is updated at the region's end, because a wave that restarts the region must be in its initial mode.
 //
-// Stores to LDS may be executed after the loop one after the other, for the whole wave each (deferred_stores.h), if
-// no access of the region after them could see them or fail.
+// Stores to LDS may be executed after the loop, each for the whole wave (deferred_stores.h), if no later access of the
+// region can see them or fail.
 //
-// So are matrix instructions (matrix_lowering.h), for which all lanes meet: as long as nothing in the region after one
-// needs what it writes, or writes what it reads. An access that fails after one does no harm: it has not been carried
-// out then, and the wave, which begins the region again, will.
+// Matrix instructions (matrix_lowering.h), which combine all lanes, are deferred as well, if nothing later in the
+// region uses their results or overwrites their sources. If a later access fails, they have not been executed yet, and
+// the wave that restarts the region executes them.
 //
-// The order of the chunks is not the wave's, in which every lane is done with an instruction before any lane comes to
-// the next: so a loop has no two accesses to the same memory of which one is a store
-// that it executes itself. When an access fails, nothing
-// that its chunk computes has been written to a register, nor any scalar register that the region has read: the
-// wave can execute the region again from there, in its own order, with the lanes that are left
-// (Engine::retrace_fault). That would have a lane's scratch changed twice where it was loaded and then stored, or
-// memory by an atomic: after such, an access that may fail begins a new region.
+// Chunk order differs from program order, in which all lanes complete an instruction before the next. A loop therefore
+// contains no two accesses to the same memory of which one is a store executed in the loop. When an access fails, its
+// chunk has written no register, and no scalar register that the region read. The wave can restart the region in
+// program order with the remaining lanes (Engine::retrace_fault). After a load and store of the same scratch, or after
+// an atomic, restarting would apply them twice, so a later access that may fail starts a new region.
 //
-// Where addresses can be told from lane 0's (affine_addresses.h), there are two forms of a region, and a look at what
-// it begins with chooses between them (versioning.h): one whose accesses are plain vector loads and stores, and the one
-// that fits all. The former may have one store after loads, as its last access, if it stores nothing that loads of
-// other chunks see; the latter has two loops then. (If such a store fails where some lanes of a chunk may be written
-// and others not, and the host stores a chunk by several instructions, then lanes before the one that fails may have
-// loaded anew what they had stored. The fault is that of the program all the same.)
+// If addresses follow from lane 0's (affine_addresses.h), the region has two versions, selected by a run-time check
+// (versioning.h): one with plain vector loads and stores, and a general one. The former may end with one store after
+// loads, if it stores nothing that other chunks load; the latter then has two loops. (If such a store fails after part
+// of a chunk is written, lanes before the failing one may reload their own stored values. The fault is reported all the
+// same.)
 //
-// What a region is found to be is a RegionPlan (region_plan.h), from which end() emits the loops. Scalar instructions
-// are emitted at once, as they come before the loop.
+// The result is a RegionPlan (region_plan.h), from which end() emits the loops. Scalar instructions are emitted at
+// once, because they precede the loop.
 #pragma once
 
 #include <deque>
@@ -65,7 +61,7 @@ namespace Atoll::compiler {
 
 class Region {
  public:
-  /// `ordinary_resources`: those of which it is known that they are not scratch's.
+  /// `ordinary_resources`: SGPR quads known not to hold the scratch V#.
   Region(Frame& frame, ValuLowering& lanes, SaluLowering& scalars, MatrixLowering& matrices,
          const std::bitset<isa::scalar::count>& ordinary_resources)
       : frame_(frame),
@@ -78,21 +74,21 @@ class Region {
         registers_(frame),
         ordinary_resources_(ordinary_resources) {}
 
-  /// Says what is live before and after the next instruction, whoever carries it out. Both must stay where they are
-  /// until the one after it.
+  /// Sets the liveness before and after the next instruction, independent of who executes it. Both must stay valid
+  /// until the call for the one after it.
   void come_to(const Live& before, const Live& after) {
     before_ = &before;
     after_ = &after;
   }
 
-  /// How often the code that follows is run: Versioning, and ChunkMemory::set_hot.
+  /// Sets the hotness of the following code: Versioning, and ChunkMemory::set_hot.
   void set_hot(bool is_hot, Versioning versioning) {
     is_hot_ = is_hot;
     versioning_ = versioning;
     memory_.set_hot(is_hot);
   }
 
-  /// Whoever writes scalar registers has to tell; forget_resources(): any.
+  /// Notifies of written scalar registers; forget_resources(): any.
   void note_writes(const ScalarSet& written) {
     stack_.note_writes(written);
     buffers_.note_writes(written);
@@ -102,38 +98,38 @@ class Region {
     buffers_.forget();
   }
 
-  /// Takes the instruction at `pc`, if ValuLowering, ChunkMemory, SaluLowering or MatrixLowering does; if need be the
-  /// region ends before it and the next begins.
+  /// Adds the instruction at `pc` if ValuLowering, ChunkMemory, SaluLowering or MatrixLowering supports it. Starts a
+  /// new region before it if necessary.
   void add(const isa::Instruction& instruction, uint64_t pc);
 
-  /// Has the wave's MODE changed after what was taken, for whoever looks at it there.
+  /// Sets the wave's MODE after the instructions added so far.
   void set_mode(const engine::CodeMode& mode);
-  /// A branch that the wave would take, past so many instructions, if EXEC were zero (superblocks.h). They are not
-  /// counted then.
+  /// Adds a removed branch that would skip `instructions` if EXEC were zero (superblocks.h). Those are then not
+  /// counted.
   void remove_branch(const isa::Instruction& branch, uint64_t pc, unsigned instructions);
 
-  /// Emits the loop and the results that are live before the next instruction. The builder stands after it afterwards,
-  /// and the Wave has the scalars.
+  /// Emits the loop and the results that are live before the next instruction. The insertion point is then after it,
+  /// and scalars are in the Wave.
   void end();
-  /// The same if that makes a difference to an instruction that is about to be emitted by somebody else.
+  /// Does the same if an instruction emitted elsewhere depends on it.
   void end_before(const isa::Instruction& instruction);
 
  private:
   void add_access(const isa::Instruction& instruction, unsigned element, uint64_t pc);
   void note_changes(const isa::Instruction& instruction, const MemoryOperands& operands);
-  /// What is known of where the lanes' elements are.
+  /// Analyses the addresses of the lanes' elements.
   void follow_address(RegionItem& item);
-  /// Whether a store after loads may belong to the same region.
+  /// Returns whether a store after loads may be in the same region.
   bool may_end_with(const isa::Instruction& store, const MemoryOperands& operands);
   RegionItem& new_item(const isa::Instruction& instruction, uint64_t pc);
   void report();
-  /// `guard`: of the form whose accesses it knows.
+  /// `guard`: of the version with known accesses; else null.
   void emit_loop(const RegionPlan::Loop& planned, const VersionGuard* guard);
   void check_bases(std::span<const RegionItem> items, const VersionGuard* guard, llvm::Value* exec);
   void emit_item(const RegionItem& item, ChunkState& chunk, DeferredStores& deferred,
                  const ChunkMemory::Strided* strided);
   void emit_in_order();
-  /// Whether a store may be executed after the loop, for the whole wave.
+  /// Returns whether a store may be deferred and executed for the whole wave.
   bool may_defer(const isa::Instruction& store, const MemoryOperands& operands) const;
   void uncount(llvm::Value* instructions);
   void uncount_skipped();
@@ -154,19 +150,19 @@ class Region {
   bool is_hot_ = true;
   Versioning versioning_ = Versioning::never;
   RegionPlan plan_;
-  std::deque<isa::Instruction> halves_;  ///< of dual instructions among the items
+  std::deque<isa::Instruction> halves_;  ///< halves of VOPDs among the items
   AffineAddresses strides_;
-  ScalarSet scalars_read_;  ///< since the region began
+  ScalarSet scalars_read_;  ///< since the region's start
   const Live *before_ = nullptr, *after_ = nullptr;
-  /// A local, 64 bits, that has a bit for each branch that is removed set where EXEC is not zero.
+  /// Alloca, i64: a bit per removed branch, set if EXEC was not zero.
   llvm::Value* has_lanes_ = nullptr;
-  VectorSet matrix_writes_;  ///< of the region's matrix instructions
+  VectorSet matrix_writes_;  ///< by the region's matrix instructions
   bool may_fault_ = false;
   uint32_t num_records_ = 0;         ///< of loads (access_filter.h)
   bool has_deferred_ = false;        ///< a store
-  unsigned loads_ = 0, stores_ = 0;  ///< shared_spaces() that were
+  unsigned loads_ = 0, stores_ = 0;  ///< shared_spaces() of the loads and stores
 
-  /// A part of each lane's scratch: `bytes` from an offset on, from where a scalar register says; 0 bytes: any part.
+  /// A range of each lane's scratch, relative to a scalar register; 0 bytes: any range.
   struct ScratchPart {
     const isa::Operand* base = nullptr;
     const isa::Operand* resource = nullptr;

@@ -1,10 +1,10 @@
-// compiler: what the host code of regions is made from, as data.
+// compiler: plans, from which the host code of regions is emitted.
 //
-// There are two kinds of region, and each has a plan that is complete before any loop over chunks is emitted from it:
-// of instructions in a row, a RegionPlan, which Region gathers instruction by instruction (region.h); of a loop whose
-// lanes don't meet, a LoopPlan, which plan_loop() makes (loop_lowering.h emits it).
+// There are two kinds of regions, each with a plan that is complete before a chunk loop is emitted. Region gathers a
+// RegionPlan for straight-line code (region.h). plan_loop() makes a LoopPlan for a loop with independent lanes
+// (loop_lowering.h emits it).
 //
-// Plans can be printed (plan_text.h, `atoll-compiler --dump-regions`), and they are checked (plan_validation.h).
+// Plans can be printed (plan_text.h, `atoll-compiler --dump-regions`), and they are validated (plan_validation.h).
 #pragma once
 
 #include <optional>
@@ -19,50 +19,50 @@
 
 namespace Atoll::compiler {
 
-/// What a loop over chunks leaves in the wave.
+/// Results of a chunk loop in the wave.
 struct ChunkResults {
   VectorSet rows;
-  std::vector<unsigned> masks;  ///< put together from the chunks' slices, by first register
+  std::vector<unsigned> masks;  ///< assembled from the chunks' slices, by first register
   bool gathers_scc = false;     ///< likewise
 };
 
 struct RegionPlan {
   std::vector<RegionItem> items;
 
-  /// An instruction of the region: one of those in the loop, which has items, or one that is executed before it.
+  /// An instruction of the region: in the loop, where it has items, or executed before it.
   struct Step {
     const isa::Instruction* instruction = nullptr;
     uint64_t pc = 0;
     VaryingMasks::Lowering how{};
-    size_t items_end = 0;  ///< how many items there are after it
+    size_t items_end = 0;  ///< number of items after it
   };
   std::vector<Step> steps;
   VaryingMasks masks_before;  ///< before the first step
   VaryingMasks masks;         ///< after the last item
   Live live;                  ///< after it
 
-  bool every_chunk = false;   ///< also those without active lanes: what they have of masks is needed
-  bool is_versioned = false;  ///< there are two forms, and a check of addresses chooses (versioning.h)
+  bool every_chunk = false;   ///< also runs chunks without active lanes, whose mask bits are needed
+  bool is_versioned = false;  ///< has two versions, selected by a check of addresses (versioning.h)
 
-  /// An item after loads of the same memory that stores to it: in the form that fits all it begins a loop of its own.
+  /// The last store to memory that was loaded before: in the general version it starts a loop of its own.
   std::optional<size_t> last_store;
   Live live_at_store;  ///< before it, as what follows
   VaryingMasks masks_at_store;
   HeldScalars::Values held_at_store;
 
-  std::vector<unsigned> skipped_by_branch;     ///< of each branch that is removed, how many instructions it would skip
+  std::vector<unsigned> skipped_by_branch;     ///< per removed branch: number of instructions that it would skip
   std::optional<engine::CodeMode> mode_after;  ///< where it was set
   VectorSet matrix_reads;                      ///< of matrix instructions
 
-  /// A loop over the chunks, for the items from `first` on.
+  /// A chunk loop for the items from `first` on.
   struct Loop {
     size_t first = 0, end = 0;
     ChunkResults results;
   };
-  std::vector<Loop> loops;        ///< in the form that fits all: one, or two
-  std::optional<Loop> versioned;  ///< the only one of the other form
+  std::vector<Loop> loops;        ///< of the general version: one or two
+  std::optional<Loop> versioned;  ///< of the other version
 
-  /// Once everything else is known: makes the loops. `lane_mask_words`: registers that a lane mask fills.
+  /// Determines the loops once everything else is known. `lane_mask_words`: number of registers in a lane mask.
   void plan_loops(unsigned lane_mask_words);
 
  private:
@@ -72,12 +72,12 @@ struct RegionPlan {
 
 struct LoopPlan {
   LoopRegion region;
-  Live live;           ///< after it, by any exit
+  Live live;           ///< after any exit
   VaryingMasks after;  ///< likewise
   ScalarSet written;
   VectorSet rows_read, rows_written;
   ChunkResults results;
-  std::vector<unsigned> words;  ///< scalar registers that are as the last chunk leaves them
+  std::vector<unsigned> words;  ///< scalar registers with the values of the last chunk
   bool keeps_scc = false;       ///< SCC, too
 };
 LoopPlan plan_loop(const LoopRegion& region, const engine::ControlFlow& flow, const Liveness& liveness);

@@ -1,4 +1,4 @@
-// compiler: where translated code finds the scalar registers: in the Wave between regions, in locals within one.
+// compiler: the scalar registers of translated code: in the Wave between regions, in allocas within one.
 #pragma once
 
 #include <map>
@@ -10,22 +10,22 @@
 
 namespace Atoll::compiler {
 
-/// Scalar registers by isa::scalar number, and SCC, as values that are the same for the whole wave.
+/// Scalar registers by isa::scalar number, and SCC, as uniform values.
 class ScalarRegisters {
  public:
   virtual ~ScalarRegisters() = default;
-  /// 32 bits.
+  /// Returns a register as i32.
   virtual llvm::Value* word(unsigned reg) = 0;
   virtual void set_word(unsigned reg, llvm::Value* value) = 0;
-  /// A register and the one after it, 64 bits.
+  /// Returns a register pair as i64.
   virtual llvm::Value* pair(unsigned reg) = 0;
   virtual void set_pair(unsigned reg, llvm::Value* value) = 0;
-  /// 8 bits, 0 or 1.
+  /// Returns SCC as i8, 0 or 1.
   virtual llvm::Value* scc() = 0;
   virtual void set_scc(llvm::Value* value) = 0;
 };
 
-/// A lane mask of the wave in these registers: 64 bits, whatever registers it fills.
+/// Returns a lane mask as i64, independent of the wave size.
 inline llvm::Value* lane_mask(Frame& frame, ScalarRegisters& registers, unsigned reg) {
   if (frame.wave_size() == 64) return registers.pair(reg);
   return frame.ir.CreateZExt(registers.word(reg), frame.i64());
@@ -35,12 +35,12 @@ inline void set_lane_mask(Frame& frame, ScalarRegisters& registers, unsigned reg
   registers.set_word(reg, frame.ir.CreateTrunc(lanes, frame.i32()));
 }
 
-/// Whether an operand is the address of the wave's scratch, which is known when the wave runs.
+/// Returns whether an operand is the wave's scratch address, which is known at run time.
 inline bool is_scratch_base(const isa::Operand& operand) {
   using enum isa::OperandKind;
   return operand.kind == flat_scratch_base_lo || operand.kind == flat_scratch_base_hi;
 }
-/// Such an operand's value, 64 bits (engine::scalar_value).
+/// Returns such an operand's value as i64 (engine::scalar_value).
 inline llvm::Value* scratch_base(Frame& frame, const isa::Operand& operand) {
   llvm::IRBuilder<>& ir = frame.ir;
   llvm::Value* base = ir.CreateLoad(frame.i64(), frame.at(frame.wave, offsetof(Wave, scratch)));
@@ -49,7 +49,7 @@ inline llvm::Value* scratch_base(Frame& frame, const isa::Operand& operand) {
   return isa::words_of(operand.type) == 2 ? base : ir.CreateAnd(base, ir.getInt64(UINT32_MAX));
 }
 
-/// Those in the Wave.
+/// Scalar registers in the Wave.
 class WaveScalars final : public ScalarRegisters {
  public:
   explicit WaveScalars(Frame& frame) : frame_(frame) {}
@@ -64,10 +64,10 @@ class WaveScalars final : public ScalarRegisters {
   Frame& frame_;
 };
 
-/// Those in the Wave, except that what is written to some of them is held back: these stay what they are in the Wave.
+/// Scalar registers in the Wave, except that writes to some of them are held back.
 class HeldScalars final : public ScalarRegisters {
  public:
-  /// Values that were held back.
+  /// The held-back values.
   struct Values {
     std::map<unsigned, llvm::Value*> words;
     llvm::Value* scc = nullptr;
@@ -106,15 +106,15 @@ class HeldScalars final : public ScalarRegisters {
     if (!held_[scc_number]) wave_.set_scc(value);
   }
 
-  /// From now on, these too.
+  /// Also holds back these.
   void hold(const ScalarSet& registers) { held_ |= registers; }
-  /// Whoever writes these gives them their value.
+  /// Drops values of registers that are written elsewhere.
   void forget(const ScalarSet& registers) {
     std::erase_if(values_.words, [&](const auto& value) { return registers[value.first]; });
     if (registers[scc_number]) values_.scc = nullptr;
   }
   const Values& values() const { return values_; }
-  /// Writes them to the Wave.
+  /// Stores the values to the Wave.
   void release(const Values& values) {
     for (auto next = values.words.begin(); next != values.words.end(); ++next) {
       const auto& [reg, value] = *next;
@@ -144,7 +144,7 @@ class HeldScalars final : public ScalarRegisters {
   WaveScalars wave_;
   llvm::IRBuilder<>& ir_;
   ScalarSet held_;
-  /// Written as words: the host waits for a while when it loads a pair of which only one half has just been stored.
+  /// Registers written as words: loading a pair just after storing one half defeats store-to-load forwarding.
   ScalarSet single_;
   Values values_;
 };

@@ -1,4 +1,4 @@
-// compiler: the semantics room once more, as LLVM bitcode (see CMakeLists.txt of this room).
+// compiler: the semantics room as LLVM bitcode (see CMakeLists.txt of this room).
 #pragma once
 
 #include <memory>
@@ -13,21 +13,20 @@
 
 namespace Atoll::compiler {
 
-/// The functions of semantics, found by opcode. Functions that are not used stay unread.
+/// Finds functions of semantics by opcode. Bodies are loaded lazily.
 class SemanticsBitcode {
  public:
   SemanticsBitcode(llvm::LLVMContext& context, semantics::HostVectors level);
 
-  /// The function over one chunk of lanes (semantics/row.h, run_alone), or null. It is read in by this call.
+  /// Returns the function on one chunk of lanes (semantics/row.h, run_alone) after loading its body; null if none.
   llvm::Function* vector_function(isa::Opcode opcode, target::Generation generation);
   llvm::Function* scalar_function(isa::Opcode opcode);
 
-  /// A function of semantics/modifiers.h or float_mode.h, which works on one chunk, too, or of
-  /// semantics/memory/atomic.h.
+  /// Returns a function on one chunk of semantics/modifiers.h or float_mode.h, or one of semantics/memory/atomic.h.
   llvm::Function* function(llvm::StringRef name);
 
   llvm::Module& module() { return *module_; }
-  /// Drops what was not used and hands the module over.
+  /// Removes unused functions and releases the module.
   std::unique_ptr<llvm::Module> take();
 
  private:

@@ -1,4 +1,4 @@
-// compiler: from the control flow of a kernel, or of parts of it, to host functions.
+// compiler: translates the control flow of a kernel, or parts of it, to host functions.
 #pragma once
 
 #include <bitset>
@@ -21,32 +21,32 @@
 
 namespace Atoll::compiler {
 
-/// What the analyses say of a piece of code.
+/// Results of the analyses.
 struct CodeFacts {
   const engine::ControlFlow& flow;
   const Liveness& liveness;
   const Hotness& hotness;
   std::span<const LoopPlan> loops;
-  std::span<const Superblock> superblocks;  ///< everything but the loops
+  std::span<const Superblock> superblocks;  ///< everything outside the loops
   std::bitset<isa::scalar::count> ordinary_resources;
 };
 
-/// What became of a piece of code.
+/// The result of a translation.
 struct Translated {
-  std::vector<uint64_t> entries;     ///< PCs at which waves may come in, by number
-  std::vector<uint64_t> helper_pcs;  ///< PCs of the instructions that the engine executes, by number
+  std::vector<uint64_t> entries;     ///< entry PCs by number
+  std::vector<uint64_t> helper_pcs;  ///< PCs of instructions executed by the engine, by number
 };
 
-/// Pieces of code for a target as functions of one LLVM module, for hosts with the vector instructions of `level`.
+/// Translates code for a target to functions of one LLVM module, for a host ISA level.
 class Translation {
  public:
   Translation(const target::Target& target, semantics::HostVectors level);
   ~Translation();
 
-  /// Makes an engine::HostFunction called `name`. PCs of the code count from its base, the helper calls' numbers from
-  /// `first_helper`. Where there are faults in `plans` then, the function must not be used.
+  /// Creates an engine::HostFunction called `name`. PCs are relative to the code's base; helper calls are numbered from
+  /// `first_helper`. If `plans` then contains faults, the function must not be used.
   Translated add(const CodeFacts& code, const std::string& name, uint64_t first_helper, PlanReport& plans);
-  /// The module with all that was added. Nothing can be, any more.
+  /// Finalises and returns the module; add() must not be called afterwards.
   llvm::Module& finish();
 
  private:

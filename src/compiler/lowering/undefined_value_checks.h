@@ -1,10 +1,10 @@
-// compiler: looks at whether registers are defined, for one who follows that (machine/wave/undefined_registers.h).
+// compiler: checks for undefined registers, for observers that track them (machine/wave/undefined_registers.h).
 //
-// Before each stretch of a block (analysis/check_intervals.h) the code looks at whether what the stretch reads is
-// defined. If not, the wave leaves, and the interpreter goes on, which tells of each instruction, so that the observer
-// follows undefined bits through them. If so, all that the stretch writes counts as defined from then on. What it loads
-// may not be: the engine tells of such loads (access_filter.h) at the stretch's end, and the observer changes what is
-// known of their registers.
+// Before each check interval of a block (analysis/check_intervals.h) code checks whether all registers that it reads
+// are defined. If not, the wave leaves to the interpreter, which reports each instruction, so that the observer can
+// propagate undefined bits. If so, everything that the interval writes counts as defined. Loaded values may be
+// undefined: the engine reports such loads (access_filter.h) at the end of the interval, and the observer updates its
+// shadow of their registers.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ class UndefinedValueChecks {
  public:
   explicit UndefinedValueChecks(Frame& frame) : frame_(frame) {}
 
-  /// Where the builder stands, before the stretch; no region is open. `leave` is called where the wave leaves.
+  /// Emits the check at the insertion point, before the interval and outside any region. `leave` is called in the block
+  /// where the wave leaves.
   template <typename Leave>
   void begin(const CheckInterval& interval, const Leave& leave) {
     llvm::BasicBlock* undefined = look_at(interval);
@@ -28,11 +29,11 @@ class UndefinedValueChecks {
     frame_.ir.SetInsertPoint(undefined);
     leave();
   }
-  /// After a stretch that accesses memory.
+  /// Called after an interval that accesses memory.
   void end_accesses();
 
  private:
-  /// Goes on where all is defined; returns where the other way goes, without an end; null: there is none.
+  /// Continues if everything is defined. Returns the other successor, which has no terminator; null: none.
   llvm::BasicBlock* look_at(const CheckInterval& interval);
   llvm::Value* undefined_registers();
   llvm::Value* in_memory(std::span<const uint64_t> numbers);

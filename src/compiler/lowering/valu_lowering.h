@@ -1,8 +1,7 @@
-// compiler: vector instructions as IR, on one chunk of lanes.
+// compiler: lowers vector instructions on one chunk of lanes.
 //
-// An instruction is emitted in two steps. prepare() takes the scalar operands as they are then; emit() carries the
-// instruction out on a chunk, perhaps later and within a loop over the chunks: so scalars can be computed before
-// that loop, once.
+// Lowering has two steps. prepare() evaluates the scalar operands; emit() emits the instruction for a chunk, possibly
+// later and inside the chunk loop. Scalars are thus computed once, before the loop.
 #pragma once
 
 #include "compiler/lowering/chunk_state.h"
@@ -19,10 +18,10 @@ class ValuLowering {
 
   Operations& operations() { return operations_; }
 
-  /// Whether the instruction's lanes don't meet (beyond 16 lanes), and its operands are of kinds known here.
+  /// Returns whether the instruction is lane-wise (at most within 16 lanes) and its operands are supported.
   static bool takes(const isa::Instruction& instruction);
-  /// Whether a lane's result depends on other lanes' sources; and on those of other chunks. The latter, a region has as
-  /// its first instruction only: they are read as they are before the first chunk.
+  /// Returns whether a lane's result depends on other lanes, or on other chunks. The latter may only be the first
+  /// instruction of a region, because it reads rows from before the first chunk.
   static bool reads_other_lanes(const isa::Instruction& instruction);
   static bool crosses_chunks(const isa::Instruction& instruction);
 
@@ -30,7 +29,7 @@ class ValuLowering {
     llvm::Value* scalar[2] = {nullptr, nullptr};  ///< words of a scalar or constant; null: a row
     isa::Operand operand;
   };
-  /// An instruction that takes() accepts, with its scalar operands. The instruction itself must stay where it is.
+  /// A supported instruction with its scalar operands. The instruction must outlive it.
   struct Prepared {
     const isa::Instruction* instruction = nullptr;
     semantics::VectorShape shape;
@@ -39,10 +38,10 @@ class ValuLowering {
     const isa::Operand* mask_result = nullptr;
     const isa::Operand* mask = nullptr;
     llvm::Value* mask_whole = nullptr;  ///< 64 bits; null: the mask is varying
-    llvm::Value* exec_whole = nullptr;  ///< 64 bits, of an instruction that crosses chunks
-    semantics::FloatMode mode;          ///< that the wave is in
+    llvm::Value* exec_whole = nullptr;  ///< i64, for an instruction that crosses chunks
+    semantics::FloatMode mode;          ///< mode of the wave
   };
-  /// `varying` tells whether a register pair is varying.
+  /// `varying` returns whether a register pair is a varying mask.
   template <typename Sliced>
   Prepared prepare(const isa::Instruction& instruction, ScalarRegisters& registers, Sliced varying) {
     Prepared prepared = prepare(instruction, registers);
@@ -52,7 +51,7 @@ class ValuLowering {
     return prepared;
   }
 
-  /// `keep_inactive`: lanes outside EXEC keep what they have; otherwise they may get anything.
+  /// `keep_inactive`: lanes outside EXEC are preserved; otherwise they are arbitrary.
   void emit(const Prepared& prepared, bool keep_inactive, ChunkState& chunk);
 
  private:
@@ -60,12 +59,12 @@ class ValuLowering {
   static VectorOperation operation(const Prepared& prepared);
   template <typename T>
   llvm::Value* constant(const T& value);
-  /// A row's words for the chunk, each from the lane that the move says; 0 in lanes that are not valid.
+  /// Returns a row's words for the chunk, permuted by `move`; 0 in invalid lanes.
   llvm::Value* moved(const Prepared& prepared, const semantics::DppMove& move, unsigned key, ChunkState& chunk);
   llvm::Value* valid_lanes(const Prepared& prepared, const semantics::DppMove& move, ChunkState& chunk);
-  /// The lanes that the chunk's lanes read, as 32-bit numbers.
+  /// Returns the source lanes of the chunk's lanes as i32.
   llvm::Value* sources_of(const semantics::LaneMap& map, ChunkState& chunk);
-  /// Which of these lanes are in a mask of the whole wave.
+  /// Returns which of these lanes are in a mask of the whole wave.
   llvm::Value* are_in(llvm::Value* mask, llvm::Value* lanes);
   llvm::Value* words_of(llvm::Value* row, llvm::Value* lanes, llvm::Value* valid);
   void emit_exchange(const Prepared& prepared, bool keep_inactive, ChunkState& chunk);

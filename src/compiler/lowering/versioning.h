@@ -1,9 +1,8 @@
-// compiler: loop versioning: the run-time check of what a region begins with, on which it depends how its accesses are
-// done.
+// compiler: loop versioning: the run-time check that selects the version of a region.
 //
-// AffineAddresses says how addresses depend on the rows that the region begins with, if these have certain strides.
-// Here the wave's rows are looked at, once for the region; and for lane 0, what makes its addresses is executed. If all
-// is as it should be, the region needs no further look at any lane's address, and mostly computes none.
+// AffineAddresses expresses addresses in terms of the rows at the region's entry, assuming certain strides. This code
+// checks those rows once per region, and computes the addresses of lane 0. If the assumptions hold, the region needs no
+// further checks of lanes' addresses, and mostly computes none.
 #pragma once
 
 #include <span>
@@ -17,22 +16,22 @@ class VersionGuard {
   VersionGuard(Frame& frame, ValuLowering& lanes, ChunkMemory& memory, const AffineAddresses& strides,
                std::span<const RegionItem> items);
 
-  /// Whether looking costs less than it saves, and two forms of the region not too much of the host compiler's time.
+  /// Returns whether the check costs less than it saves, and two versions do not take too much compile time.
   bool is_worth_it() const;
-  /// Of a region of so many instructions, not counting those that compute addresses.
+  /// Returns whether a region of that many instructions, excluding address computations, is short enough.
   static bool is_short(size_t items, size_t accesses);
 
-  /// Emits the look; its outcome (1 bit). `store`: an item from which on there is only this one access, which must not
-  /// change what the others load for later lanes; null: none.
+  /// Emits the check; returns i1. `store`: the only access from some item on, which must not change what others load
+  /// for later lanes; null: none.
   llvm::Value* emit(const RegionItem* store);
 
-  /// Where the lanes' elements are, if the look finds all as it should be. Null: of this access nothing is known.
+  /// Returns the strided form of an access, valid if the check succeeds; null if unknown.
   const ChunkMemory::Strided* strided(size_t item) const;
 
  private:
   int64_t last_lane() const { return frame_.wave_size() - 1; }
   void find_slice();
-  /// Carries the slice out for the first lanes, and notes the words of lane 0 that matter.
+  /// Executes the slice for lane 0 and records its relevant words.
   void compute_first_lane();
   void require(llvm::Value* condition);
   void require(const AffineAddresses::Condition& condition);
@@ -40,7 +39,7 @@ class VersionGuard {
   void require_order(const RegionItem& load, const ChunkMemory::Strided& from, const RegionItem& store,
                      const ChunkMemory::Strided& to);
 
-  /// A region that does more between its accesses gains little.
+  /// Regions with more instructions per access gain little.
   static constexpr size_t max_items_of_an_access = 8;
 
   Frame& frame_;
@@ -48,10 +47,10 @@ class VersionGuard {
   ChunkMemory& memory_;
   const AffineAddresses& strides_;
   std::span<const RegionItem> items_;
-  VectorSet rows_;           ///< that are looked at
+  VectorSet rows_;           ///< rows to check
   std::vector<bool> slice_;  ///< items that addresses depend on
   size_t accesses_ = 0;
-  /// Different ones: accesses that differ in what the instruction adds would look at the lanes only once, too.
+  /// Distinct forms: accesses that differ only in their immediate offsets share a check.
   std::vector<const AffineAddresses::Form*> addresses_;
   std::map<std::pair<std::optional<size_t>, unsigned>, llvm::Value*>
       first_words_;  ///< by AffineAddresses::Word's place

@@ -1,8 +1,7 @@
-// compiler: waves that begin where others have ended (machine::WaveBatch).
+// compiler: wave chaining: translated code starts the next wave itself (machine::WaveBatch).
 //
-// A kernel of few instructions has many waves, and to begin one and call its code takes as long as the code. So the
-// code goes on by itself: where a wave ends, the next one of its work-group begins in the same Wave and rows, and what
-// differs between them is put in its place.
+// A short kernel has many waves, and starting one and calling its code takes as long as the code. Where a wave ends,
+// the next one of its work-group therefore starts in the same Wave and rows, with only the differences updated.
 #pragma once
 
 #include "compiler/analysis/liveness.h"
@@ -12,15 +11,14 @@ namespace Atoll::compiler {
 
 class WaveChaining {
  public:
-  /// `start`: what is live where waves begin. `written`: rows that the function may change.
+  /// `start`: registers live at the start of waves. `written`: rows that the function may change.
   WaveChaining(Frame& frame, const Live& start, const VectorSet& written)
       : frame_(frame), start_(start), rows_written_(written) {}
 
-  /// Whether it takes little to begin a wave of such a kernel.
+  /// Returns whether starting a wave of such a kernel is cheap.
   static bool can(const Live& start);
 
-  /// Emits, where the builder stands and a wave has ended, the way to `begin`, where the next one begins, or to `done`
-  /// if there is none.
+  /// Emits, at the end of a wave, the branch to `begin`, where the next one starts, or to `done` if there is none.
   void emit(llvm::BasicBlock* begin, llvm::BasicBlock* done);
 
  private:

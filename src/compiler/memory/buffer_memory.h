@@ -1,9 +1,9 @@
 // compiler: buffers other than scratch.
 //
-// Without an index, an element is at the offsets' sum, and inside if it ends where the buffer does or before; of one of
-// several dwords, those are accessed that are inside. With an index, it is in a record, and inside if there is such a
-// record; on GFX8, if it ends where the buffer does or before. Lanes with 64-bit offsets are anywhere. What is outside
-// reads as 0 and is not written (engine/memory/buffer.cpp says where that comes from).
+// Without an index, an element is at the sum of the offsets, and in bounds if it ends inside the buffer; of elements
+// with several dwords, the dwords in bounds are accessed. With an index, it is in bounds if the record exists; on GFX8,
+// if it ends inside the buffer. Lanes with 64-bit offsets are unbounded. Out-of-bounds reads return 0, writes are
+// dropped (sources: engine/memory/buffer.cpp).
 #pragma once
 
 #include "compiler/memory/space_memory.h"
@@ -14,12 +14,12 @@ class BufferMemory final : public SpaceMemory {
  public:
   using SpaceMemory::SpaceMemory;
 
-  /// An access of a buffer that is plain (RawBuffers).
+  /// Prepares an access of a plain buffer (RawBuffers).
   PreparedAccess prepare_in_buffer(const isa::Instruction& instruction, const MemoryOperands& operands,
                                    ScalarRegisters& registers);
 
-  /// How far the buffer's begin is from that of what the GPU may touch, if that tells whether the access is right; 0 of
-  /// an empty buffer, which nothing is accessed in. Null: it does not tell.
+  /// Returns the distance of the buffer's base from the accessible range, if that determines whether the access is
+  /// valid; 0 for an empty buffer. Null: it does not.
   llvm::Value* base_offset(const PreparedAccess& prepared);
   void look_at(const PreparedAccess& prepared, unsigned element, ChunkState& chunk) override;
   Words load(const PreparedAccess& prepared, unsigned element, llvm::Value* old, ChunkState& chunk) override;
@@ -30,8 +30,8 @@ class BufferMemory final : public SpaceMemory {
  private:
   struct InBuffer {
     Addresses at;
-    llvm::Value* inside = nullptr;  ///< active lanes whose elements are in the buffer as a whole
-    llvm::Value* offset = nullptr;  ///< from Prepared::scalar_base: 16 x i32; null if the size is in records
+    llvm::Value* inside = nullptr;  ///< active lanes whose elements are completely in bounds
+    llvm::Value* offset = nullptr;  ///< relative to Prepared::scalar_base: 16 x i32; null if the size is in records
   };
   struct Described {
     llvm::Value* base = nullptr;  ///< 64 bits

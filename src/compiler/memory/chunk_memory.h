@@ -1,5 +1,5 @@
-// compiler: loads, stores and atomics of one chunk of lanes, in whatever memory: it picks the one that an instruction
-// accesses (space_memory.h), and moves what is loaded and stored between it and the chunk's registers.
+// compiler: memory accesses of one chunk of lanes: selects the kind of memory (space_memory.h), and moves data between
+// it and the chunk's registers.
 #pragma once
 
 #include "compiler/memory/buffer_memory.h"
@@ -11,7 +11,7 @@ namespace Atoll::compiler {
 
 class ChunkMemory {
  public:
-  /// `has_bases_checked`: whoever has accesses emitted looks at their base_offset() before.
+  /// `has_bases_checked`: the caller checks the accesses' base_offset() first.
   ChunkMemory(Frame& frame, Operations& operations, bool has_bases_checked)
       : context_{.frame = frame, .operations = operations, .has_bases_checked = has_bases_checked},
         frame_(frame),
@@ -20,50 +20,49 @@ class ChunkMemory {
         scratch_(context_),
         buffer_(context_) {}
 
-  /// AccessContext::is_hot, for the code that follows.
+  /// Sets AccessContext::is_hot for the following code.
   void set_hot(bool is_hot) { context_.is_hot = is_hot; }
 
   using Prepared = PreparedAccess;
   Prepared prepare(const isa::Instruction& instruction, unsigned element, ScalarRegisters& registers);
-  /// The same of scratch as a buffer, with its ScratchBuffers.
+  /// Prepares an access of scratch through a buffer, with its ScratchBuffers.
   static Prepared prepare_on_stack(const isa::Instruction& instruction, llvm::Value* base) {
     return ScratchMemory::prepare_on_stack(instruction, base);
   }
-  /// The same of a buffer that is plain (RawBuffers).
+  /// Prepares an access of a plain buffer (RawBuffers).
   Prepared prepare_in_buffer(const isa::Instruction& instruction, const MemoryOperands& operands,
                              ScalarRegisters& registers) {
     return buffer_.prepare_in_buffer(instruction, operands, registers);
   }
 
-  /// What is known beforehand of an access whose lanes are the same distance from each other: where lane 0's first
-  /// element is (64 bits), be that lane active or not, and the distance in bytes.
+  /// A strided access: address of lane 0's first element (i64), whether active or not, and the stride in bytes.
   struct Strided {
     llvm::Value* address = nullptr;
     int64_t stride = 0;
-    bool is_fetched = false;  ///< ahead for later waves, by another access
+    bool is_fetched = false;  ///< prefetched for later waves by another access
   };
-  /// Whether such an access can be done by what is left then: without a look at the lanes' addresses.
+  /// Returns whether the access can be executed from its stride alone, without checking lanes' addresses.
   static bool prefers_stride(const semantics::MemoryAccess& access, int64_t stride);
-  /// Whether it needs all lanes to be active. With a stride of 0 at least one must be.
+  /// Returns whether it requires all lanes to be active. Stride 0 requires at least one.
   static bool needs_all_lanes(int64_t stride);
-  /// The address that lane 0's rows `low` and `high` (32 bits; null if it has none) make.
+  /// Returns the address from lane 0's words `low` and `high` (i32; null if there is none).
   llvm::Value* first_address(const Prepared& prepared, llvm::Value* low, llvm::Value* high);
-  /// Whether all lanes' elements are inside of memory that has a limit. Null: it has none.
+  /// Returns whether all lanes' elements are in bounds. Null: the memory has no limit.
   llvm::Value* is_inside(const Prepared& prepared, llvm::Value* low, int64_t stride) {
     return prepared.operands.space == MemorySpace::lds ? lds_.is_inside(prepared, low, stride) : nullptr;
   }
 
-  /// How far the scalar part of an access's addresses is from the begin of what the GPU may touch (GuestBounds), where
-  /// it is that which tells whether they are right: what lanes add to it has 32 bits. Null: it is not.
+  /// Returns the distance of the scalar part of the addresses from the accessible range (GuestBounds), if that
+  /// determines whether they are valid: lanes add only 32 bits. Null: it does not.
   llvm::Value* base_offset(const Prepared& prepared);
 
-  /// Of an access that emit() does not make, what it does for one who wants odd accesses.
+  /// Applies the access filter to an access that emit() does not emit.
   void look_at(const Prepared& prepared, ChunkState& chunk, const Strided* strided = nullptr);
-  /// Carries it out for the chunk's lanes of EXEC. `keep_inactive`: the other lanes of a result keep what they have;
-  /// otherwise they may get anything.
+  /// Emits the access for the chunk's lanes in EXEC. `keep_inactive`: other lanes of a result are preserved; otherwise
+  /// they are arbitrary.
   void emit(const Prepared& prepared, bool keep_inactive, ChunkState& chunk, const Strided* strided = nullptr);
 
-  /// Whether a store can be executed for the whole wave by emit_for_wave(): those to LDS (LdsMemory).
+  /// Returns whether emit_for_wave() can execute a store for the whole wave: stores to LDS (LdsMemory).
   static bool can_for_wave(const isa::Instruction& instruction, const MemoryOperands& operands) {
     return LdsMemory::can_for_wave(instruction, operands);
   }

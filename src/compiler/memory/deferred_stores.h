@@ -1,7 +1,7 @@
-// compiler: stores that a region executes after its loop, for the whole wave (region.h).
+// compiler: stores that a region executes after its loop for the whole wave (region.h).
 //
-// After the loop, what a store needs is in rows of the wave: those that the region leaves as they are when it comes to
-// the store, or copies of the others.
+// After the loop, a store's operands are in the wave's rows if the region does not change them after the store; the
+// others are copied.
 #pragma once
 
 #include <map>
@@ -14,24 +14,24 @@ namespace Atoll::compiler {
 
 class DeferredStores {
  public:
-  /// Those of `items` that are deferred. `exec`: with which the region begins. The builder stands before the loop.
+  /// Selects the deferred stores of `items`. `exec`: at the region's entry. The insertion point is before the loop.
   DeferredStores(Frame& frame, ChunkMemory& memory, std::span<const RegionItem> items, llvm::Value* exec);
 
-  /// Within the loop, where the item has its place.
+  /// Called in the loop at the store's position.
   void come_to(const RegionItem& item, ChunkState& chunk);
-  /// Rows that must be written to the wave at the loop's end.
+  /// Returns rows that must be stored to the wave at the end of the loop.
   const VectorSet& rows() const { return rows_; }
-  /// After the loop.
+  /// Emits the stores after the loop.
   void emit();
 
  private:
   struct Store {
-    llvm::Value* exec;                ///< 64 bits; of `has_own_exec`, a local with them
+    llvm::Value* exec;                ///< i64; if `has_own_exec`, an alloca
     bool has_own_exec;                ///< the region has changed EXEC before
     std::vector<llvm::Value*> words;  ///< rows in memory: the address and the data
   };
 
-  /// The rows that a store reads, by row_key(): the address first.
+  /// Returns the rows that a store reads, by row_key(): the address first.
   static std::vector<unsigned> keys_of(const RegionItem& item);
 
   Frame& frame_;

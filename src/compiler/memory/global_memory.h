@@ -1,7 +1,7 @@
-// compiler: memory by global addresses, and by flat ones, which may also be of LDS or scratch.
+// compiler: memory at global and flat addresses. Flat ones may also be in LDS or scratch.
 //
-// A flat address is nearly always one of memory, which a look at the upper halves tells. Whatever else there is, the
-// engine does.
+// A flat address is nearly always in memory, which a check of the upper halves shows. The engine executes the other
+// cases.
 #pragma once
 
 #include "compiler/memory/space_memory.h"

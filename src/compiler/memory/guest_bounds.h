@@ -1,13 +1,12 @@
-// compiler: whether the addresses that translated code has made are of what the GPU may touch.
+// compiler: checks that addresses computed by translated code are accessible to the GPU.
 //
-// Those are one range (machine::WorkGroup::bounds), or parts of it: offsets from its begin have none of certain bits,
-// so that the offsets of several addresses, or'ed, have none if all of them are right. So loads are made without a look
-// at them, and what they have loaded is not looked at outside of the code's registers until all addresses have been
-// found to be right: a load from elsewhere fails by itself, or does no harm. Stores look at their addresses first.
+// Accessible memory is a range (machine::WorkGroup::bounds) or partitions of it: offsets from its begin lack certain
+// bits, so the or'ed offsets of several addresses lack them if all are valid. Loads are executed before the check, and
+// their results do not leave the code's registers until all addresses are known to be valid: an invalid load either
+// faults or is harmless. Stores check their addresses first.
 //
-// What is wrong leaves the code, and the interpreter finds out which instruction and lane it was, as for what the host
-// refuses (compiled_engine.cpp); or that nothing is wrong, where the scalar part of an address has been looked at
-// alone.
+// On failure the code exits, and the interpreter determines the faulting instruction and lane, as for host faults
+// (compiled_engine.cpp). It may also find no fault, if only the scalar part of an address was checked.
 #pragma once
 
 #include "compiler/lowering/frame.h"
@@ -20,30 +19,30 @@ class GuestBounds {
   GuestBounds(const GuestBounds&) = delete;
   GuestBounds& operator=(const GuestBounds&) = delete;
 
-  /// What has been noted and not checked on the way to where the builder stands.
+  /// Addresses noted on the path to the insertion point but not yet checked.
   struct Noted {
     bool addresses = false, lanes = false;
   };
 
-  /// How far an address (64 bits) is from the range's begin.
+  /// Returns the distance of an address (i64) from the range's begin.
   llvm::Value* offset(llvm::Value* address);
-  /// Whether all of the addresses are right that `offsets` are of, or'ed (an i1).
+  /// Returns whether all addresses with these or'ed offsets are valid, as i1.
   llvm::Value* hold(llvm::Value* offsets);
-  /// Whether none of those addresses, all of which are right, is in an aperture; nor any that is less than 4 GiB away.
+  /// Returns whether none of those valid addresses is within 4 GiB of an aperture.
   llvm::Value* avoid_apertures(llvm::Value* offsets);
-  /// Of a chunk's lanes, whether the addresses are wrong that have these upper halves, but for less than 4 GiB more or
-  /// less. Apertures are wrong, too.
+  /// Returns the chunk's lanes whose addresses with these upper halves are invalid, to within 4 GiB. Apertures are
+  /// invalid, too.
   llvm::Value* are_outside(llvm::Value* upper_halves, bool or_in_aperture);
-  /// The same of whole addresses.
+  /// Returns the chunk's lanes with invalid addresses.
   llvm::Value* are_outside(llvm::Value* addresses);
 
   void note(llvm::Value* offset);
-  /// That these lanes (a chunk's) use wrong addresses.
+  /// Notes lanes with invalid addresses.
   void note_lanes(llvm::Value* outside);
-  /// Goes on only if all that was noted is right.
+  /// Emits the check of everything noted.
   void check();
 
-  /// For ways that part and join again.
+  /// Used to save and join the state at branches.
   Noted noted() const { return noted_; }
   void set_noted(Noted noted) { noted_ = noted; }
 
@@ -55,7 +54,7 @@ class GuestBounds {
   Frame& frame_;
   llvm::Value *base_ = nullptr, *outside_ = nullptr;
   llvm::Value *upper_base_ = nullptr, *upper_outside_ = nullptr, *upper_outside_of_flat_ = nullptr;  ///< 32 bits
-  llvm::Value *offsets_ = nullptr, *lanes_ = nullptr;                                                ///< locals
+  llvm::Value *offsets_ = nullptr, *lanes_ = nullptr;                                                ///< allocas
   Noted noted_;
 };
 

@@ -1,11 +1,10 @@
-// compiler: loads and stores of one chunk of lanes, once it is known where their elements are.
+// compiler: loads and stores of one chunk of lanes at known addresses.
 //
-// An access is decided when it runs, by what the active lanes' addresses are to each other: neighbours become one
-// vector load or store, equal addresses one scalar load for all, anything else a gather or scatter. Lanes that are not
-// active touch nothing. What is rare and long is a function of its own, made once for a module; so is, in code that is
-// not run often, the access as a whole, for LLVM's time is for each instruction that it sees.
+// The access is selected at run time by the active lanes' addresses: consecutive ones become one vector load or store,
+// equal ones one scalar load, others a gather or scatter. Inactive lanes access nothing. Rare and long code is in
+// functions shared by a module. In cold code the whole access is such a function, to save compile time.
 //
-// A gather or scatter keeps the order of the interpreter: where lanes store to the same place, the last one wins.
+// Gathers and scatters keep lane order: if lanes store to the same place, the highest wins.
 #pragma once
 
 #include <array>
@@ -22,17 +21,16 @@
 
 namespace Atoll::compiler {
 
-/// A calling convention that leaves half of the host's vector registers to the caller.
+/// A calling convention in which the callee preserves half of the vector registers.
 inline constexpr llvm::CallingConv::ID sparing = llvm::CallingConv::Intel_OCL_BI;
 
-/// What all accesses of a piece of code share.
+/// Settings shared by all accesses of some code.
 struct AccessContext {
   Frame& frame;
   Operations& operations;
-  /// Whether the code is run often enough that an access is worth being part of it, rather than a call of a function
-  /// that all share.
+  /// Inline accesses because the code is hot; otherwise they call shared functions.
   bool is_hot = true;
-  /// Whether somebody else looks at the scalar parts of addresses (GuestBounds).
+  /// The scalar parts of addresses are checked elsewhere (GuestBounds).
   bool has_bases_checked = false;
 };
 
@@ -42,35 +40,32 @@ class LaneAccess {
 
   using Words = std::array<llvm::Value*, 4>;
 
-  /// For lanes of which it is known how they lie; `address` is the chunk's first lane's, a pointer.
+  /// Emits strided accesses; `address`: pointer to the chunk's first element.
   Words load_even(const semantics::MemoryAccess& access, MemorySpace space, llvm::Value* address, int64_t stride,
                   llvm::Value* active);
   void store_even(const semantics::MemoryAccess& access, bool fetch_ahead, llvm::Value* address, llvm::Value* active,
                   const Words& data);
-  /// What becomes of a register that a value is loaded into.
+  /// Merges a loaded value into its register.
   llvm::Value* place_half(const semantics::MemoryAccess& access, llvm::Value* value, llvm::Value* old);
 
  protected:
-  /// Where the elements of the chunk's lanes are: at base + ((low + offset) mod 2^32), + high << 32 if there are upper
-  /// words. The offset stands apart so that accesses with the same `low` find out only once what it is like.
+  /// Addresses of the chunk's elements: base + ((low + offset) mod 2^32), + high << 32 if there are upper words. The
+  /// offset is separate so that accesses with the same `low` share their pattern.
   struct Addresses {
     llvm::Value* base = nullptr;  ///< i64
     llvm::Value* low = nullptr;   ///< 16 x i32
     uint32_t offset = 0;
-    llvm::Value* high = nullptr;  ///< 16 x i32, or null
-    llvm::Value* starts =
-        nullptr;  ///< i32: elements from low + offset = `starts` on read as 0, are not written; or null
+    llvm::Value* high = nullptr;    ///< 16 x i32, or null
+    llvm::Value* starts = nullptr;  ///< i32: elements from low + offset = `starts` on are out of bounds; or null
   };
-  /// The access of lane 0 and how the other lanes' relate to it.
+  /// Lane 0's address, and how the other lanes' addresses relate to it.
   struct AddressPattern {
     llvm::Value* address;     ///< of lane 0, a pointer
-    llvm::Value* neighbours;  ///< i1: each active lane's element is right after that of the lane before
-    llvm::Value* equal;       ///< i1: lane 0 is active, and every active lane's element is lane 0's
-    /// i1: each active lane's dword of LDS is the second one after that of the lane before, as where lanes have pairs
-    /// that they load one by one. Null: not looked at.
+    llvm::Value* neighbours;  ///< i1: active lanes' elements are consecutive
+    llvm::Value* equal;       ///< i1: lane 0 is active, and all active lanes' addresses are equal
+    /// i1: active lanes access every second dword of LDS, as when lanes load pairs one by one. Null: not computed.
     llvm::Value* every_second = nullptr;
-    /// Of memory: how far the address is from the begin of what the GPU may touch, 64 bits; 0 without active lanes.
-    /// Null if nobody looks.
+    /// For memory: distance from the accessible range, i64; 0 without active lanes. Null: not computed.
     llvm::Value* from_base = nullptr;
   };
 
@@ -82,35 +77,33 @@ class LaneAccess {
   llvm::BasicBlock* block(const char* name) {
     return llvm::BasicBlock::Create(frame_.context, name, ir().GetInsertBlock()->getParent());
   }
-  /// 64 bits of two words, and a word of 32 or 64 bits.
+  /// Joins two words to i64, and returns a word of 32 or 64 bits.
   llvm::Value* joined(llvm::Value* low, llvm::Value* high) {
     return ir().CreateOr(ir().CreateZExt(low, frame_.i64()), ir().CreateShl(ir().CreateZExt(high, frame_.i64()), 32));
   }
   llvm::Value* word_of(llvm::Value* value, unsigned word) {
     return ir().CreateTrunc(word == 0 ? value : ir().CreateLShr(value, 32), frame_.i32());
   }
-  /// A loop over the lanes of a mask (16 bits), lowest first, from where the builder stands, which is after it then:
-  /// `visit(lane)` (64 bits) makes its body.
+  /// Emits a loop over the lanes of a 16-bit mask, lowest first; `visit(lane)` (i64) emits its body. The insertion
+  /// point is then after it.
   template <typename Visit>
   void visit_lanes(llvm::Value* lanes, Visit visit);
 
-  /// The words of the element that `access` loads, 0 in other lanes than `active`. `old` is what the result register
-  /// held, for loads into half of it.
+  /// Loads the words of an element, 0 in inactive lanes. `old`: previous result register, for loads into half of it.
   Words load_lanes(const semantics::MemoryAccess& access, const Addresses& at, llvm::Value* active, llvm::Value* old,
                    bool in_bounds = false);
   void store_lanes(const semantics::MemoryAccess& access, const Addresses& at, llvm::Value* active, const Words& data,
                    bool in_bounds = false);
   AddressPattern relate(const Addresses& at, llvm::Value* active, unsigned bytes, bool in_bounds);
-  /// Of memory: has it looked at whether these lanes' addresses are right (GuestBounds).
+  /// For memory: notes the lanes' addresses for the check (GuestBounds).
   void note_lanes(const Addresses& at, llvm::Value* active);
-  /// The same of the scalar part of addresses that have offsets of 32 bits from there; nothing to do if somebody else
-  /// looks.
+  /// Does the same for the scalar part of addresses with 32-bit offsets. Does nothing if it is checked elsewhere.
   void note_base(const Addresses& at, llvm::Value* active);
-  /// low + offset
+  /// Returns low + offset.
   llvm::Value* places(const Addresses& at);
   llvm::Value* wide(const Addresses& at);
-  /// Addresses of which each may be anywhere, as a gather or scatter takes them. In LDS they are 32 bits after a
-  /// base: half as many of the host's instructions as for 64 bits.
+  /// Arbitrary addresses for a gather or scatter. In LDS they are 32-bit offsets from a base, which takes half as many
+  /// host instructions as 64 bits.
   struct Scattered {
     llvm::Value* base = nullptr;   ///< a pointer to dwords, or null
     llvm::Value* lanes = nullptr;  ///< 16 x i64; or, with a base, 16 x i32 that are positive where lanes are active
@@ -122,37 +115,37 @@ class LaneAccess {
   llvm::Value* pointers(const Scattered& at);
   llvm::Value* inside(const Addresses& at, llvm::Value* active);
 
-  /// Of memory, `in_bounds`: it is known, or looked at by others, whether the addresses are right.
+  /// For memory, `in_bounds`: the addresses are known to be valid or checked elsewhere.
   Words load_in_place(const semantics::MemoryAccess& access, const Addresses& at, llvm::Value* active, bool in_bounds);
   Words load_scattered(const semantics::MemoryAccess& access, const Addresses& at, const AddressPattern& pattern,
                        llvm::Value* active);
   void store_in_place(unsigned bytes, const Addresses& at, llvm::Value* active, const Words& data, bool in_bounds);
   Words call_load(const semantics::MemoryAccess& access, const Addresses& at, llvm::Value* active);
   void call_store(unsigned bytes, const Addresses& at, llvm::Value* active, const Words& data);
-  /// A function of the module that is called and never inlined, without code yet.
+  /// Creates a function of the module that is never inlined, without a body.
   llvm::Function* new_function(const std::string& name, llvm::Type* result, llvm::ArrayRef<llvm::Type*> parameters);
-  /// The same with the calling convention `sparing`, which calls of it must have.
+  /// Does the same with the calling convention `sparing`, which its calls must use.
   llvm::Function* new_sparing(const std::string& name, llvm::Type* result, llvm::ArrayRef<llvm::Type*> parameters);
   llvm::CallInst* call_sparing(llvm::Function* function, llvm::ArrayRef<llvm::Value*> arguments);
-  /// Calls the function of this name (and the kind of addresses), which `emit` makes the body of if it is new: given
-  /// the addresses and active lanes as it sees them, and its first parameter for `data`.
+  /// Calls the function of this name and kind of addresses. If it is new, `emit` emits its body from the addresses,
+  /// active lanes, and first parameter for `data`.
   template <typename Emit>
   llvm::CallInst* call_shared(std::string name, const Addresses& at, llvm::Value* active,
                               llvm::ArrayRef<llvm::Value*> data, llvm::Type* result, Emit emit);
 
-  /// Elements of a type (32 or 64 bits), zeros for other lanes than these.
+  /// Gathers elements of 32 or 64 bits; 0 in other lanes.
   llvm::Value* gather(llvm::Type* element, const Scattered& at, llvm::Value* lanes);
   llvm::Function* gather_by_branches(llvm::Type* element);
   llvm::Value* load_dwords(const Scattered& at, llvm::Value* lanes) { return gather(frame_.i32(), at, lanes); }
-  /// Has the host fetch what the lanes of a later wave will want, if they go on as the chunk's do.
+  /// Prefetches for a later wave, assuming that it continues the chunk's addresses.
   void prefetch(llvm::Value* address, unsigned bytes, bool to_write);
   Words stored(const semantics::MemoryAccess& access, const Words& data);
   Words load_neighbours(llvm::Value* address, unsigned bytes, bool sign_extend, llvm::Value* active);
   Words load_every_second(llvm::Value* address);
   Words load_equal(llvm::Value* address, unsigned bytes, bool sign_extend);
-  /// Bytes from a lane's element on: a window out of which load_near() takes elements.
+  /// Size of the window from a lane's element on, in which load_near() finds elements.
   static constexpr unsigned window_bytes = 128;
-  /// Lanes that share a window, of which the first one's element begins it.
+  /// Lanes that share a window, which begins with the first one's element.
   enum class Sharing : uint8_t { all, halves };
   llvm::Value* are_near(const Addresses& at, llvm::Value* lanes, unsigned bytes, Sharing sharing);
   Words load_near(const Addresses& at, const semantics::MemoryAccess& access, llvm::Value* lanes, Sharing sharing,

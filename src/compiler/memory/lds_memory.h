@@ -1,7 +1,7 @@
 // compiler: LDS.
 //
-// It belongs to a work-group, which has one host thread at a time: so atomics are made in place (lds_atomic.cpp). Where
-// an element does not lie inside as a whole, it reads as 0 and is not written.
+// A work-group runs on one host thread at a time, so atomics on LDS are ordinary operations (lds_atomic.cpp). Elements
+// that are not completely in bounds read as 0 and are not written.
 #pragma once
 
 #include "compiler/memory/space_memory.h"
@@ -19,15 +19,14 @@ class LdsMemory final : public SpaceMemory {
                ChunkState& chunk) override;
 
   bool has_to_be_aligned() const;
-  /// Where the work-group's LDS begins, 64 bits.
+  /// Returns the begin of the work-group's LDS, i64.
   llvm::Value* lds_base();
-  /// Whether all lanes' elements are inside, if lane 0's address is `low` and the others follow in that distance.
+  /// Returns whether all lanes' elements are in bounds for lane 0's address `low` and this stride.
   llvm::Value* is_inside(const PreparedAccess& prepared, llvm::Value* low, int64_t stride);
 
-  /// Whether a store can be executed for the whole wave by emit_for_wave().
+  /// Returns whether emit_for_wave() can execute a store for the whole wave.
   static bool can_for_wave(const isa::Instruction& instruction, const MemoryOperands& operands);
-  /// A call of a function that all such stores share: in the lanes of `exec` (64 bits), with what whole rows in memory
-  /// hold.
+  /// Calls a function shared by all such stores, for the lanes of `exec` (i64) and rows in memory.
   void emit_for_wave(const PreparedAccess& prepared, llvm::Value* exec, llvm::Value* address,
                      llvm::ArrayRef<llvm::Value*> data);
 

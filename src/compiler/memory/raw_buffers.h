@@ -1,8 +1,8 @@
-// compiler: buffers other than scratch.
+// compiler: checks buffer resources.
 //
-// What a buffer resource says is known when the code runs. Translated code has the addresses of those whose records
-// follow one another, and whose bounds are the usual ones for the way of addressing (buffer_memory.cpp); it looks at
-// each resource before the first access in a block, and where it is of another kind, the interpreter goes on.
+// A resource's contents are known at run time. Translated code supports consecutive records with the usual bounds for
+// the addressing mode (buffer_memory.cpp). It checks each resource before its first use in a block, and leaves to the
+// interpreter for other kinds.
 #pragma once
 
 #include <set>
@@ -13,7 +13,7 @@
 
 namespace Atoll::compiler {
 
-/// Whether the lanes have 64-bit offsets from the resource's base (addr64): of the resource nothing else matters then.
+/// Returns whether lanes have 64-bit offsets from the resource's base (addr64); nothing else of it matters then.
 inline bool has_wide_offsets(const MemoryOperands& operands) {
   return operands.address != nullptr && operands.address->words == 2 && !operands.has_index;
 }
@@ -22,12 +22,11 @@ class RawBuffers {
  public:
   explicit RawBuffers(Frame& frame) : frame_(frame) {}
 
-  /// Whether check() has been called for these operands and their resource holds the same still.
+  /// Returns whether check() has been called for these operands and the resource is unchanged.
   bool knows(const MemoryOperands& operands) const {
     return has_wide_offsets(operands) || known_.contains(key(operands));
   }
-  /// Leaves for the interpreter to go on at `pc` unless the buffer is plain: nothing of what is at `pc` and after must
-  /// have been executed.
+  /// Leaves to the interpreter at `pc` unless the buffer is plain. Nothing from `pc` on may have been executed.
   void check(const MemoryOperands& operands, ScalarRegisters& registers, uint64_t pc);
 
   void note_writes(const ScalarSet& written);

@@ -1,4 +1,4 @@
-// compiler: what scalar instructions load: s_load_dword, its multiples, and bytes and halves.
+// compiler: scalar loads: s_load_dword, its multiples, and bytes and halves.
 #pragma once
 
 #include "compiler/lowering/scalar_registers.h"
@@ -11,14 +11,13 @@ class ScalarMemory {
   explicit ScalarMemory(Frame& frame) : frame_(frame) {}
 
   static bool takes(const isa::Instruction& instruction);
-  /// The load stays in its place and is executed even if its result is not needed, since it may fault: volatile.
-  /// `words_apart`: each word is also loaded by itself, which is best for one that goes to all lanes. `is_noted`:
-  /// whether the address is right is looked at later, with others (GuestBounds).
+  /// Emits a volatile load, because it may fault even if its result is unused. `words_apart`: each word is also loaded
+  /// by itself, which is faster for broadcasts. `is_noted`: the address is checked later (GuestBounds).
   void load(const isa::Instruction& instruction, ScalarRegisters& registers, bool words_apart = false,
             bool is_noted = false);
 
  private:
-  /// The operand that is added to the base, 64 bits.
+  /// Returns the operand that is added to the base, i64.
   llvm::Value* offset(const isa::Operand& operand, ScalarRegisters& registers);
 
   Frame& frame_;

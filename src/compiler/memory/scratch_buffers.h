@@ -1,9 +1,8 @@
-// compiler: where a wave's stack is, in code that addresses scratch as a buffer.
+// compiler: locates the stack in code that accesses scratch through buffers.
 //
-// On GFX9 up to gfx90a, and on GFX10, compilers reach scratch by buffer instructions. A resource in SGPRs says where it
-// is and how lanes are interleaved, an SGPR how far the wave's stack has grown. Whether the resource is that of the
-// wave's scratch is found out when the code runs, once for each pair of them in a block; if it is not, the interpreter
-// goes on.
+// On GFX9 up to gfx90a, and on GFX10, compilers access scratch by buffer instructions. A resource in SGPRs holds its
+// base and the interleaving of lanes, an SGPR the offset of the stack. Whether the resource is the wave's scratch is
+// checked at run time, once per pair in a block; if not, the interpreter continues.
 #pragma once
 
 #include <map>
@@ -15,19 +14,18 @@
 
 namespace Atoll::compiler {
 
-/// Whether an instruction writes the registers of buffer resources that some code uses other than by moving and
-/// adding, as is done to scratch's only: then the resource is one of an ordinary buffer. By first register.
+/// Returns, by first register, the resources whose registers are written by instructions other than moves and adds.
+/// Only scratch resources are set up by moves and adds, so these are ordinary buffers.
 std::bitset<isa::scalar::count> ordinary_resources(const engine::ControlFlow& flow);
 
 class ScratchBuffers {
  public:
   explicit ScratchBuffers(Frame& frame) : frame_(frame) {}
 
-  /// Whether find() has been called for these operands and they hold the same still.
+  /// Returns whether find() has been called for these operands and they are unchanged.
   bool knows(const MemoryOperands& operands) const { return known_.contains(key(operands)); }
-  /// The private address, 32 bits, that an offset of 0 in the buffer means to each lane; a multiple of 4, inside the
-  /// scratch. Where the buffer is another one, the code leaves for the interpreter to go on at `pc`: nothing of what
-  /// is at `pc` and after must have been executed.
+  /// Returns the private address (i32) of offset 0 in the buffer, a multiple of 4 inside scratch. If the buffer is
+  /// another one, leaves to the interpreter at `pc`. Nothing from `pc` on may have been executed.
   llvm::Value* find(const MemoryOperands& operands, ScalarRegisters& registers, uint64_t pc);
 
   void note_writes(const ScalarSet& written);

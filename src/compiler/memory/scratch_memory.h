@@ -1,8 +1,8 @@
 // compiler: scratch, by its own instructions or as a buffer (scratch_buffers.h).
 //
-// Scratch is swizzled: dword n of all lanes lies together (engine/memory/global_memory.cpp), so lanes that use the same
-// private address, as they do for spilled registers and local variables, use neighbouring dwords. Whatever else there
-// is, the engine does.
+// Scratch is swizzled: dword n of all lanes is contiguous (engine/memory/global_memory.cpp). Lanes with the same
+// private address, as for spilled registers and local variables, therefore access adjacent dwords. The engine executes
+// other cases.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ class ScratchMemory final : public SpaceMemory {
  public:
   using SpaceMemory::SpaceMemory;
 
-  /// An access of scratch as a buffer, with its ScratchBuffers.
+  /// Prepares an access of scratch through a buffer, with its ScratchBuffers.
   static PreparedAccess prepare_on_stack(const isa::Instruction& instruction, llvm::Value* base);
 
   void look_at(const PreparedAccess& prepared, unsigned element, ChunkState& chunk) override;

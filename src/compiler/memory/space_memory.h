@@ -1,8 +1,8 @@
-// compiler: the kinds of memory that a chunk of lanes accesses, each in a file of its own: GlobalMemory (flat
-// addresses, too), LdsMemory, ScratchMemory and BufferMemory. What scalar instructions load is ScalarMemory's.
+// compiler: the kinds of memory: GlobalMemory (including flat addresses), LdsMemory, ScratchMemory and BufferMemory.
+// ScalarMemory handles scalar loads.
 //
-// Each knows where its elements are and which lanes may touch them; LaneAccess moves them. Atomics on memory, and what
-// is rare of flat addresses and scratch, are done by the engine (engine/compiled/chunk_access.h).
+// Each computes its elements' addresses and valid lanes; LaneAccess moves the data. The engine executes atomics on
+// memory and rare flat and scratch accesses (engine/compiled/chunk_access.h).
 #pragma once
 
 #include "compiler/memory/access_filter.h"
@@ -19,13 +19,13 @@ class SpaceMemory : public LaneAccess {
   SpaceMemory(const SpaceMemory&) = delete;
   SpaceMemory& operator=(const SpaceMemory&) = delete;
 
-  /// For one who wants odd accesses (frame.odd): looks at the element that is about to be accessed.
+  /// Applies the access filter (frame.odd) to an element before its access.
   virtual void look_at(const PreparedAccess& prepared, unsigned element, ChunkState& chunk) = 0;
-  // For the chunk's lanes of EXEC, by an access of this memory.
-  /// The words of one of the elements. `old` is what the result register held, for loads into half of it, or null.
+  // The following apply to the chunk's lanes in EXEC. Loads the words of an element. `old`: previous result register,
+  // for loads into half of it, or null.
   virtual Words load(const PreparedAccess& prepared, unsigned element, llvm::Value* old, ChunkState& chunk) = 0;
   virtual void store(const PreparedAccess& prepared, const Words& data, ChunkState& chunk) = 0;
-  /// `data`: the operands' words. What was there before, if it is wanted (`yields`).
+  /// `data`: the operands' words. Returns the old values if `yields`.
   virtual Words atomic(const PreparedAccess& prepared, bool yields, llvm::ArrayRef<llvm::Value*> data,
                        ChunkState& chunk) = 0;
 
@@ -36,11 +36,11 @@ class SpaceMemory : public LaneAccess {
             .alignment = prepared.operands.is_atomic ? access.bytes : 1u,
             .writes = prepared.operands.stores()};
   }
-  /// An access of a chunk that the engine can execute, or may have to.
+  /// An access of a chunk that the engine executes, or may have to.
   struct EngineAccess {
     semantics::AccessNumber number{};
     engine::AddressSpace space{};
-    bool yields = true;  ///< the values of result registers; if not, they are not waited for
+    bool yields = true;  ///< returns values of result registers
     llvm::Value *wave = nullptr, *jit_context = nullptr;
     llvm::Value* addresses =
         nullptr;  ///< 16 x i64; before it is clear that the engine has to, of scratch: i32 or 16 of it
@@ -56,18 +56,18 @@ class SpaceMemory : public LaneAccess {
   Done call_access(const std::string& name, unsigned words, const EngineAccess& at, llvm::ArrayRef<llvm::Value*> data,
                    Write write);
   Done done(llvm::Value* result, unsigned words);
-  /// Has the engine do it; `data` as in engine::ChunkAccess.
+  /// Calls the engine; `data` as in engine::ChunkAccess.
   Done call_engine(const EngineAccess& access, llvm::ArrayRef<llvm::Value*> data);
   Words call_engine(semantics::AccessNumber number, engine::AddressSpace space, llvm::Value* addresses,
                     llvm::ArrayRef<llvm::Value*> data, llvm::Value* active, ChunkState& chunk, bool yields = true);
 
-  /// What the engine finds in the rows that it loads into.
+  /// Returns the initial contents of the rows that the engine loads into.
   llvm::SmallVector<llvm::Value*, 4> loaded_before(const semantics::MemoryAccess& access, llvm::Value* old);
-  /// How many words an access yields.
+  /// Returns the number of result words of an access.
   static unsigned result_words(const semantics::MemoryAccess& access);
 };
 
-/// Calls a function with the parts of an access and its data, which `write` writes if nobody has yet.
+/// Calls a function with the parts of an access and its data. `write` emits its body if it is new.
 template <typename Write>
 SpaceMemory::Done SpaceMemory::call_access(const std::string& name, unsigned words, const EngineAccess& at,
                                            llvm::ArrayRef<llvm::Value*> data, Write write) {

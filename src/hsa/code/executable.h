@@ -1,5 +1,5 @@
-// hsa: executables: code objects loaded together, with the variables that the program defines for them.
-// Source: HSA runtime specification, "Code object loading"; hsa_ven_amd_loader.h.
+// hsa: executables: sets of loaded code objects, with variables that the program defines for them. Source: HSA runtime
+// specification, "Code object loading"; hsa_ven_amd_loader.h.
 #pragma once
 
 #include <hsa/hsa.h>
@@ -26,7 +26,7 @@ namespace Atoll::hsa {
 
 struct Executable;
 
-/// What an hsa_code_symbol_t's handle points to.
+/// The object behind an hsa_code_symbol_t.
 struct CodeSymbol {
   std::string name;
   uint64_t value, size;
@@ -35,7 +35,7 @@ struct CodeSymbol {
   const object::KernelMetadata* metadata = nullptr;                      ///< of a kernel
 };
 
-/// What an hsa_code_object_reader_t's handle points to.
+/// The object behind an hsa_code_object_reader_t.
 struct CodeObjectReader {
   std::vector<uint8_t> storage;  ///< of a file's contents
   const uint8_t* bytes = nullptr;
@@ -48,22 +48,22 @@ struct CodeObjectReader {
   void read_symbols();
 };
 
-/// What an hsa_loaded_code_object_t's handle points to.
+/// The object behind an hsa_loaded_code_object_t.
 struct LoadedCodeObject {
   Executable* executable;
   const GpuAgent* agent;  ///< that has it
   std::shared_ptr<machine::LoadedCode> code;
-  const uint8_t* storage;  ///< the reader's bytes, which are the program's own unless it read a file
+  const uint8_t* storage;  ///< the reader's bytes; the program's own unless read from a file
   size_t storage_size;
   int file;
   bool is_program;  ///< loaded for all agents
   std::unique_ptr<DebuggerEntry> debugger_entry;
 };
 
-/// What an hsa_executable_symbol_t's handle points to.
+/// The object behind an hsa_executable_symbol_t.
 struct ExecutableSymbol {
   Executable* executable;
-  const Agent* agent;              ///< whose it is; null for a variable that the program defined for all
+  const Agent* agent;              ///< null for a variable that the program defined for all agents
   const LoadedCodeObject* loaded;  ///< null for a variable that the program defined
   const machine::LoadedSymbol* symbol;
   std::string name;
@@ -71,26 +71,25 @@ struct ExecutableSymbol {
   bool agent_allocation;
 };
 
-/// What an hsa_executable_t's handle points to.
+/// The object behind an hsa_executable_t.
 struct Executable {
   hsa_profile_t profile = HSA_PROFILE_FULL;
   hsa_default_float_rounding_mode_t rounding = HSA_DEFAULT_FLOAT_ROUNDING_MODE_DEFAULT;
   mutable std::mutex mutex;
   bool frozen = false;
-  std::deque<LoadedCodeObject> loaded;   ///< a deque: handles point into it
-  std::deque<ExecutableSymbol> symbols;  ///< of all loaded code objects and definitions
-  std::multimap<std::string_view, const ExecutableSymbol*>
-      by_name;  ///< those of a name in the order in which they came
+  std::deque<LoadedCodeObject> loaded;                               ///< a deque: handles point into it
+  std::deque<ExecutableSymbol> symbols;                              ///< of all loaded code objects and definitions
+  std::multimap<std::string_view, const ExecutableSymbol*> by_name;  ///< in order of definition
   std::unordered_set<const ExecutableSymbol*> handles;
 
   // With the mutex held:
   void add(ExecutableSymbol symbol);
-  /// The first symbol of the name that is the agent's, or everybody's; without an agent, the first of any. Null when
+  /// Returns the first symbol of that name for the agent or for all agents; without an agent, the first of any. Null if
   /// there is none.
   const ExecutableSymbol* find(std::string_view name, const Agent* agent) const;
 };
 
-/// All executables and readers, to check handles and to search.
+/// All executables and readers, to validate handles and to search.
 class Executables {
  public:
   Executable* create();
@@ -102,11 +101,11 @@ class Executables {
   CodeObjectReader* add_reader(std::unique_ptr<CodeObjectReader> reader);
   CodeObjectReader* find_reader(hsa_code_object_reader_t handle) const;
   bool destroy_reader(hsa_code_object_reader_t handle);
-  /// The reader with its symbols read; null when there is none.
+  /// Returns the reader with its symbols; null if the handle is invalid.
   CodeObjectReader* with_symbols(hsa_code_object_reader_t handle);
   const CodeSymbol* find_code_symbol(hsa_code_symbol_t handle) const;
 
-  /// The executable and the loaded code object around an address; null when there is none.
+  /// Returns the loaded code object that contains an address; null if there is none.
   const LoadedCodeObject* around(uint64_t address) const;
   const LoadedCodeObject* find_loaded(hsa_loaded_code_object_t handle) const;
   const ExecutableSymbol* find_symbol(hsa_executable_symbol_t handle) const;
@@ -117,10 +116,10 @@ class Executables {
   std::map<uint64_t, std::unique_ptr<CodeObjectReader>> readers_;
 };
 
-/// Makes a reader of an open file's bytes [offset, offset + size); size 0 takes what is left.
+/// Creates a reader for an open file's bytes [offset, offset + size); size 0: to the end.
 hsa_status_t read_code_object_file(int file, size_t offset, size_t size, std::unique_ptr<CodeObjectReader>& reader);
 
-/// Loads bytes into an executable, for a GPU.
+/// Loads code into an executable, for a GPU.
 hsa_status_t load_into(Executable& executable, const GpuAgent& agent, const CodeObjectReader& reader, bool is_program,
                        hsa_loaded_code_object_t* loaded);
 

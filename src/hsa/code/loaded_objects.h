@@ -7,8 +7,8 @@
 
 namespace Atoll::hsa {
 
-/// Calls `visit` with each. What that throws comes out here: nothing may be thrown through the C library's
-/// dl_iterate_phdr(), whose frame needs the system's unwinder and not the one that is linked into the runtime.
+/// Calls `visit` with each. Exceptions are rethrown after dl_iterate_phdr(): its frame needs the system's unwinder, not
+/// the one linked into the runtime.
 template <typename Visit>
 void for_each_loaded_object(const Visit& visit) {
   struct Visiting {

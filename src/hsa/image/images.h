@@ -1,5 +1,4 @@
-// hsa: the books of images and samplers. What their handles point to is what kernels read: the resource or sampler
-// words, in memory of the GPU's.
+// hsa: images and samplers. Their handles point to the resource or sampler words that kernels read, in GPU memory.
 #pragma once
 
 #include <hsa/hsa.h>
@@ -17,31 +16,31 @@
 
 namespace Atoll::hsa {
 
-/// What is known of an image beside its words.
+/// Properties of an image besides its words.
 struct Image {
   hsa_ext_image_descriptor_t descriptor;
   ImageFormat format;
   uint8_t* data;
-  uint64_t row_pitch, slice_pitch;  ///< in bytes; the slice pitch is that of array layers, too
+  uint64_t row_pitch, slice_pitch;  ///< in bytes; the slice pitch also applies to array layers
 
   uint8_t* element(const hsa_dim3_t& at) const {
     const bool layers_of_rows = descriptor.geometry == HSA_EXT_IMAGE_GEOMETRY_1DA;
     return data + uint64_t{at.x} * format.bytes() + uint64_t{at.y} * (layers_of_rows ? slice_pitch : row_pitch) +
            uint64_t{at.z} * slice_pitch;
   }
-  /// How many elements there are along each axis of a region: of 1DA images y counts layers, of 2DA images z does.
+  /// Returns the elements along each axis of a region: y counts layers of 1DA images, z those of 2DA images.
   hsa_dim3_t extent() const;
 };
 
 class Images {
  public:
-  /// As a kernel reads what a handle points to: eight words of a resource (four of a buffer's), then the channel type,
-  /// the channel order and the width, as the device library's functions look for them; or four words of a sampler.
+  /// The memory behind a handle as kernels read it: eight words of a resource (four for a buffer), then channel type,
+  /// channel order and width for the device library's functions; or four words of a sampler.
   using Words = std::array<uint32_t, 16>;
 
   explicit Images(machine::Memory& memory) : memory_(memory) {}
 
-  /// Return the handle, 0 without memory.
+  /// Return the handle; 0 if memory runs out.
   uint64_t add_image(const Image& image, const Words& words);
   uint64_t add_sampler(const Words& words);
   std::optional<Image> find(hsa_ext_image_t handle) const;

@@ -1,8 +1,8 @@
-// hsa: the functions of the HSA API that tools may replace, in the order of the tables in which tools find them
-// (api_tables.h). From these lists the tables' layout, their contents and the exported entry points are made.
+// hsa: the functions of the HSA API that tools may replace, in the order of the tools' tables (api_tables.h). The
+// tables' layout, contents and the exported entry points are generated from these lists.
 //
-// F(function): it is exported, and has a slot. T(function): only tools reach it, through its slot.
-// Source: hsa_api_trace.h of ROCm 7.2.
+// F(function): exported, with a slot. T(function): only tools call it, through its slot. Source: hsa_api_trace.h of
+// ROCm 7.2.
 #pragma once
 
 // clang-format off: one function to a line

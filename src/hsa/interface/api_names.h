@@ -1,7 +1,7 @@
-// hsa: the linker names of Atoll's own functions. What a program calls as hsa_init is an entry point, which jumps to
-// the function that the API tables name (entry_points.cpp); unless a tool has replaced it that is the function which
-// the sources define as hsa_init, and which the linker knows as atoll_hsa_init. Calls from within the runtime reach it
-// directly. Included before any use of the functions.
+// hsa: linker names of Atoll's own functions. The exported hsa_init is an entry point that jumps through the API tables
+// (entry_points.cpp). The function that the sources define as hsa_init has the linker name atoll_hsa_init, and is
+// called unless a tool replaces it. Calls within the runtime reach it directly. Included before any use of the
+// functions.
 #pragma once
 
 #include "hsa/interface/api_tables.h"

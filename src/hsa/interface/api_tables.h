@@ -16,8 +16,8 @@
 
 extern "C" {
 
-// What only tools call, through the AMD extensions' table: queues whose packets a tool sees before the GPU does
-// (intercept_queue.cpp), and word of each new queue.
+// Functions for tools only, in the AMD extensions' table: queues whose packets a tool sees before the GPU
+// (intercept_queue.cpp), and notification of new queues.
 typedef void (*hsa_amd_queue_intercept_packet_writer)(const void* pkts, uint64_t pkt_count);
 typedef void (*hsa_amd_queue_intercept_handler)(const void* pkts, uint64_t pkt_count, uint64_t user_pkt_index,
                                                 void* data, hsa_amd_queue_intercept_packet_writer writer);
@@ -34,8 +34,8 @@ hsa_status_t hsa_amd_runtime_queue_create_register(hsa_amd_runtime_queue_notifie
 
 namespace Atoll::hsa {
 
-/// A vendor packet that a tool puts before another: instead of going to the GPU it tells the tool by which number the
-/// other goes there.
+/// A vendor packet that a tool inserts before another packet. It is not sent to the GPU but reports the other packet's
+/// index to the tool.
 struct InterceptMarker {
   static constexpr uint8_t format_number = 0xFE;  ///< AMD_AQL_FORMAT_INTERCEPT_MARKER
 
@@ -73,8 +73,8 @@ struct PcSamplingExtTable {
 };
 #undef ATOLL_SLOT
 
-/// Functions of a tool's that are told when a queue's scratch memory changes. All are null: a wave's scratch comes with
-/// the host thread that executes it, so that no queue's ever does.
+/// Callbacks for changes of a queue's scratch memory. All are null: scratch belongs to the host thread that executes a
+/// wave, so a queue's never changes.
 struct ToolsApiTable {
   ApiTableVersion version;
   void* scratch_events[6];
@@ -90,9 +90,9 @@ struct HsaApiTable {
   PcSamplingExtTable* pc_sampling_ext;
 };
 
-/// The tables that calls go through, and that tools change.
+/// Returns the tables that calls go through and that tools change.
 HsaApiTable& api_tables();
-/// Puts every entry back to Atoll's own function.
+/// Resets every entry to Atoll's own function.
 void reset_api_tables();
 
 }  // namespace Atoll::hsa

@@ -1,4 +1,4 @@
-// hsa: answering attribute queries, which write to untyped memory of the caller's.
+// hsa: answers attribute queries, which write to untyped memory of the caller.
 #pragma once
 
 #include <hsa/hsa.h>
@@ -8,7 +8,7 @@
 
 namespace Atoll::hsa {
 
-/// Writes a fact of the type that the header gives the attribute; no alignment is taken for granted.
+/// Writes a value of the attribute's documented type; the destination may be unaligned.
 template <typename T>
   requires std::is_trivially_copyable_v<T>
 hsa_status_t give(void* value, const T& fact) {

@@ -1,12 +1,12 @@
-// hsa: functions of the program's that threads of the runtime call: handlers of signals, of queue errors, of faults.
+// hsa: callbacks of the program on runtime threads: handlers of signals, queue errors and faults.
 //
-// They may call in like any other code. Only what waits for the runtime's threads to end cannot be done on one of them:
-// hsa_shut_down goes on in a thread of its own then, and hsa_init does not wait for that (runtime.cpp).
+// They may call the runtime like any other code, except to wait for runtime threads to end: hsa_shut_down then
+// continues in a separate thread, and hsa_init does not wait for it (runtime.cpp).
 #pragma once
 
 namespace Atoll::hsa {
 
-/// While it lives, this thread is one of the runtime's and calls a function of the program's.
+/// Marks this thread as a runtime thread inside a callback.
 class InCallback {
  public:
   InCallback() { ++depth; }

@@ -1,4 +1,4 @@
-// hsa: the extensions, and the tables of function pointers through which programs reach them.
+// hsa: the extensions and their tables of function pointers.
 #pragma once
 
 #include <hsa/hsa.h>
@@ -12,7 +12,7 @@ namespace Atoll::hsa {
 struct Extension {
   uint16_t number;   ///< an hsa_extension_t
   const char* name;  ///< HSA_EXTENSION_...
-  bool available;    ///< what programs are told
+  bool available;    ///< as reported to programs
   uint16_t major, minor;
   const void* table;  ///< null when it has none
   size_t table_bytes;

@@ -1,4 +1,4 @@
-// hsa: Atoll's errors as hsa_status_t.
+// hsa: converts Atoll's errors to hsa_status_t.
 #pragma once
 
 #include <hsa/hsa.h>
@@ -11,13 +11,13 @@
 
 namespace Atoll::hsa {
 
-/// The status of an error that a caller gets.
+/// Returns the status for an error.
 hsa_status_t status_of(support::ErrorKind kind);
 
-/// The status of what the C++ library throws when memory or threads run out.
+/// Returns the status for exceptions of the C++ library when memory or threads run out.
 hsa_status_t status_of(const std::exception& exception);
 
-/// Says on standard error what the status alone cannot, naming the function, and returns the status.
+/// Prints the details of an error with the function's name on standard error, and returns its status.
 hsa_status_t report(std::string_view function, const support::Error& error);
 hsa_status_t report(std::string_view function, const support::Error& error, hsa_status_t status);
 

@@ -1,5 +1,5 @@
-// hsa: asynchronous copies. A thread plays the part of the DMA engines: it executes a copy once all the
-// signals that it depends on are zero, whatever else waits, and then takes one off its completion signal.
+// hsa: asynchronous copies. A thread acts as the DMA engines: it executes a copy once all its dependencies are zero,
+// independent of other copies, and then decrements the completion signal.
 #pragma once
 
 #include <hsa/hsa.h>
@@ -26,25 +26,24 @@ class CopyEngine {
   CopyEngine& operator=(const CopyEngine&) = delete;
   ~CopyEngine();  ///< pending work is dropped
 
-  /// Does `work` when all of `dependencies` are zero, and takes one off `completion`; when it returns false, as memory
-  /// that it touches is not there, the signal becomes -1. With `here` it may be done before the call returns, when
-  /// nothing needs to be waited for.
+  /// Runs `work` when all `dependencies` are zero, and then decrements `completion`. If it returns false (unmapped
+  /// memory), the signal becomes -1. `here`: it may run before the call returns if nothing is pending.
   hsa_status_t submit(std::function<bool()> work, std::vector<Signal*> dependencies, Signal* completion, bool here);
 
  private:
   struct Job {
     std::function<bool()> work;
-    std::vector<Signal*> dependencies;   ///< that have not been seen to be zero
+    std::vector<Signal*> dependencies;   ///< not yet seen to be zero
     Signal* completion;                  ///< may be null
     machine::SignalWatch watch{};        ///< of the first dependency
-    uint64_t number = 0;                 ///< for who watches what orders copies; 0: nobody does
+    uint64_t number = 0;                 ///< for observers of copy order; 0: none
     std::vector<uint64_t> waited_for{};  ///< likewise, all dependencies
   };
-  using Jobs = std::list<Job>;  // they go to the thread without memory being asked for
+  using Jobs = std::list<Job>;  // moved to the thread without allocating
 
-  static bool is_ready(Job& job);  ///< drops dependencies that are met
+  static bool is_ready(Job& job);  ///< drops satisfied dependencies
   static void carry_out(Job& job);
-  static void give_up(Job& job);  ///< lets go of its signals
+  static void give_up(Job& job);  ///< releases its signals
   void loop();
 
   std::mutex mutex_;
@@ -54,17 +53,17 @@ class CopyEngine {
   std::thread thread_;
 };
 
-/// Tells whoever checks of a copy, or with null as `from` of a fill, that the program asks for; on its thread.
+/// Reports a requested copy, or a fill (`from` is null), to the observer on the program's thread.
 void report_async_copy(const void* to, const void* from, size_t size, std::string_view function);
 
-/// Tells of a copy, or a fill, that has been carried out.
+/// Reports a completed copy or fill.
 void report_finished_copy(const void* to, const void* from, size_t size, std::string_view function);
 
-/// Moves bytes between places that may not be there, as all addresses are the program's; false when they are not, with
-/// a report in the function's name.
+/// Copies bytes between program addresses that may be unmapped. On a fault, prints a report in the function's name and
+/// returns false.
 bool move_bytes(void* to, const void* from, size_t size, std::string_view function);
 
-/// Checks the arguments that say which signals a command waits for, and looks them up.
+/// Validates the dependency arguments of a command and looks up the signals.
 hsa_status_t collect_dependencies(uint32_t count, const hsa_signal_t* handles, std::vector<Signal*>& signals);
 
 }  // namespace Atoll::hsa

@@ -1,5 +1,5 @@
-// hsa: what the runtime remembers of memory: allocations from pools, and memory of the program's own that it locked
-// or got through inter-process handles.
+// hsa: the runtime's memory records: pool allocations, and program memory that was locked or attached through
+// inter-process handles.
 #pragma once
 
 #include <hsa/hsa.h>
@@ -26,28 +26,28 @@ struct DeallocationCallback {
   void* user_data;
 };
 
-/// One range that pointer queries know.
+/// A range that pointer queries can find.
 struct MemoryRecord {
   uint64_t address = 0, size = 0;
   hsa_amd_pointer_type_t type = HSA_EXT_POINTER_TYPE_UNKNOWN;
-  Pool* pool = nullptr;  ///< of locked memory: the pool it counts as
+  Pool* pool = nullptr;  ///< locked memory: the pool it counts as
   void* user_data = nullptr;
   std::set<const Agent*> accessible;
-  uint64_t agent_address = 0;   ///< the GPU's address; differs from `address` for locked memory that has two
-  unsigned locks = 0;           ///< of locked memory: how often
-  bool is_outside = false;      ///< of locked memory: the GPU's address is not in the range of guest memory
-  bool is_for_kernels = false;  ///< of locked memory: kernels may use it, rather than one copy
+  uint64_t agent_address = 0;   ///< differs from `address` for locked memory with two addresses
+  unsigned locks = 0;           ///< locked memory: lock count
+  bool is_outside = false;      ///< locked memory: the GPU's address is outside guest memory
+  bool is_for_kernels = false;  ///< locked memory: usable by kernels, not only by a copy
   std::vector<DeallocationCallback> on_deallocation;
 
   bool holds(uint64_t where) const { return where - address < size || where - agent_address < size; }
-  /// Whether `bytes` from `where` on lie within, by one of the two addresses.
+  /// Returns whether `bytes` from `where` on are inside, by either address.
   bool holds_range(uint64_t where, uint64_t bytes) const {
     const uint64_t offset = where - address < size ? where - address : where - agent_address;
     return offset < size && bytes <= size - offset;
   }
 };
 
-/// The agents of a list. A null list stands for all of them.
+/// Collects the agents of a list; null: all agents.
 hsa_status_t collect_agents(const hsa_agent_t* handles, size_t count, std::set<const Agent*>& agents);
 
 class MemoryRecords {
@@ -55,25 +55,25 @@ class MemoryRecords {
   explicit MemoryRecords(machine::Memory& memory) : memory_(memory) {}
 
   hsa_status_t allocate(Pool& pool, uint64_t size, void** pointer);
-  /// Calls the deallocation callbacks, then frees. The address must be an allocation's start.
+  /// Calls the deallocation callbacks and frees. The address must be an allocation's start.
   hsa_status_t free(void* pointer);
 
-  /// Locking at the same address again counts up. `own_address`: the GPU gets an address of its own, if it can.
-  /// Returns the GPU's address.
+  /// Locks memory, or increments its lock count. `own_address`: maps it at a GPU address if possible. Returns the GPU's
+  /// address.
   void* lock(void* pointer, uint64_t size, Pool& pool, const std::set<const Agent*>& agents, bool own_address);
   hsa_status_t unlock(void* pointer);
 
-  /// The file that an allocation's pages are in; null, with a report, when they cannot be moved into one.
+  /// Returns the file with an allocation's pages; null, with a report, if they cannot be moved into one.
   std::shared_ptr<const machine::MemoryFile> share(const MemoryRecord& record, std::string_view function);
-  /// Memory of somebody else's by its file: an address for it, and an end to it.
+  /// Maps and unmaps shared memory of another process by its file.
   hsa_status_t attach(const std::shared_ptr<const machine::MemoryFile>& file, hsa_amd_pointer_type_t type,
                       const std::set<const Agent*>& agents, void** pointer);
   hsa_status_t detach(void* pointer, hsa_amd_pointer_type_t type);
 
   std::optional<MemoryRecord> find(const void* pointer) const;
-  /// Has these agents have access to the memory that holds `pointer`, besides its own, and no others.
+  /// Grants these agents, besides the owner, access to the memory that contains `pointer`, and revokes it for others.
   bool allow(const void* pointer, std::set<const Agent*> agents);
-  /// Changes the record that holds `pointer`, if there is one.
+  /// Changes the record that contains `pointer`, if any.
   bool change(const void* pointer, const std::function<void(MemoryRecord&)>& change);
 
  private:

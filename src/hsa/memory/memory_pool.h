@@ -1,6 +1,6 @@
-// hsa: memory pools, which hsa.h calls regions: the kinds of memory that an agent has. Guest memory is host memory,
-// so a pool decides only what is said of an allocation and how much there can be of it.
-// Source: HSA runtime specification, "Memory"; hsa_ext_amd.h, "memory pool".
+// hsa: memory pools (regions in hsa.h): the kinds of memory of an agent. Guest memory is host memory, so a pool only
+// determines an allocation's attributes and the available size. Source: HSA runtime specification, "Memory";
+// hsa_ext_amd.h, "memory pool".
 #pragma once
 
 #include <hsa/hsa.h>
@@ -13,14 +13,14 @@ namespace Atoll::hsa {
 
 struct Agent;
 
-/// How much memory there is for an agent's pools together, and how much of it they have given out.
+/// The total and allocated memory of an agent's pools.
 class MemoryBudget {
  public:
   explicit MemoryBudget(uint64_t bytes) : bytes_(bytes) {}
 
   uint64_t bytes() const { return bytes_; }
   uint64_t taken() const { return taken_; }
-  /// Counts `size` as given out; false when there is not so much left.
+  /// Reserves `size`; returns false if there is not enough left.
   bool take(uint64_t size) {
     if (size <= bytes_ && taken_.fetch_add(size) <= bytes_ - size) return true;
     if (size <= bytes_) taken_ -= size;
@@ -33,7 +33,7 @@ class MemoryBudget {
   std::atomic<uint64_t> taken_{0};
 };
 
-/// What the handle of an hsa_amd_memory_pool_t, and of an hsa_region_t, points to.
+/// The object behind an hsa_amd_memory_pool_t and an hsa_region_t.
 struct Pool {
   Agent* owner;
   hsa_amd_segment_t segment;
