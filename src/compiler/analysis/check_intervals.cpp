@@ -12,7 +12,7 @@ namespace Atoll::compiler {
 
 namespace {
 
-/// EXEC is always defined: undefined bits are told where they are about to come into it.
+/// EXEC is always defined: undefined bits are reported before they reach it.
 ScalarSet without_exec(ScalarSet scalars) {
   scalars.reset(isa::scalar::exec_lo);
   scalars.reset(isa::scalar::exec_hi);

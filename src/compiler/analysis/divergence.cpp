@@ -96,8 +96,8 @@ VaryingMasks Proof::pass_block(uint64_t pc, Masks& masks, SideEffects& side_effe
   return state;
 }
 
-/// A way comes to where a block begins. Up to a few sets of masks are kept apart; then they become one, in which masks
-/// that differ are unknown.
+/// A path reaches the start of a block. Up to a few sets of masks are kept separate; then they are joined, and masks
+/// that differ become unknown.
 void Proof::meet(std::vector<Masks>& here, uint64_t pc, const Masks& coming, bool& is_new) {
   const ScalarSet& live = liveness_.before(pc).scalars;
   Masks masks = coming;

@@ -36,8 +36,8 @@ namespace {
 /// Some hundred instructions.
 constexpr uint64_t short_loop_bytes = 1024;
 
-/// The branches that go back in the code and from where waves may come to them again. Compilers also place what is
-/// executed once before a branch to it.
+/// Returns back edges through which waves can reach the branch again. Compilers also place code that runs once before a
+/// branch to it.
 std::vector<Hotness::BackBranch> find_back_branches(const engine::ControlFlow& flow) {
   std::map<uint64_t, Node> nodes;
   for (const auto& [pc, block] : flow.blocks) nodes[pc].block = &block;

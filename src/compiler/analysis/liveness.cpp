@@ -40,7 +40,7 @@ bool overwrites_result(const isa::Instruction& instruction) {
   return row.has(flag::load);
 }
 
-/// Whether each lane of the instruction looks at its own lane of the sources only.
+/// Returns whether each lane depends only on its own lane of the sources.
 bool stays_in_lane(const isa::Instruction& instruction) {
   if (ValuLowering::reads_other_lanes(instruction)) return false;
   return ValuLowering::takes(instruction) || memory_operands(instruction) ||
@@ -96,13 +96,13 @@ std::optional<DualHalves> DualHalves::of(const isa::Instruction& instruction) {
 
 LaneEffects lane_effects_of(const isa::Instruction& instruction) {
   LaneEffects effects{isa::effects_of(instruction), {}, false, LaneEffects::Exec::stays};
-  // An observer looks at which lanes come to it.
+  // An observer examines the active lanes.
   if (isa::row_of(instruction).has(isa::flag::barrier)) {
     effects.reads.set(isa::scalar::exec_lo);
     effects.reads.set(isa::scalar::exec_hi);
   }
   if (changes_no_data(instruction) || effects.orders_memory) return effects;
-  // Neither engine takes the place of scratch from FLAT_SCRATCH: the wave has it (machine::Wave).
+  // Engines take the scratch base from machine::Wave, not from FLAT_SCRATCH.
   effects.reads.reset(isa::scalar::flat_scratch_lo);
   effects.reads.reset(isa::scalar::flat_scratch_hi);
   for (unsigned i = 0; i < instruction.operand_count; ++i) {

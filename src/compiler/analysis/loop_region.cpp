@@ -185,8 +185,7 @@ bool ends_by_what_it_loads(const LoopRegion& region, const ControlFlow& flow) {
   return (conditions & scalars).any();
 }
 
-/// Follows varying masks through the region. False: an instruction is not of those that regions know, or none works
-/// on lanes.
+/// Tracks varying masks through the region. Returns false if an instruction is unsupported, or none is lane-wise.
 bool set_states(LoopRegion& region, const ControlFlow& flow) {
   region.states[region.entry] = {};
   bool has_lanes = false;
@@ -214,14 +213,12 @@ bool set_states(LoopRegion& region, const ControlFlow& flow) {
     }
   }
   region.may_wait = ends_by_what_it_loads(region, flow);
-  // A loop that looks at the same place again and again most likely waits for another wave, and is best interrupted
-  // often.
+  // A loop that repeatedly loads the same location probably waits for another wave, and should be interrupted often.
   if (region.may_wait && loads_same_place(region, flow)) return false;
   return has_lanes;
 }
 
-/// Whether each of the region's blocks, and where it goes from there, is always come to in the mode that is known of
-/// it.
+/// Returns whether all of the region's blocks and exits are reached only in their known mode.
 bool keeps_modes(const LoopRegion& region, const ControlFlow& flow) {
   return std::ranges::all_of(region.blocks, [&](uint64_t pc) {
     const Block& block = flow.blocks.at(pc);

@@ -49,8 +49,8 @@ std::vector<ControlFlow> cut(const ControlFlow& flow, uint64_t instructions) {
 
   std::vector<ControlFlow> parts;
   for (size_t first = 0; first < blocks.size();) {
-    // Among the places in the second half of what is wanted, the best; of equals the last. Where all of them are in
-    // loops, it may be twice as much if that leads to a better one.
+    // Takes the best place in the second half of the wanted size, the last one if several are equal. If all are inside
+    // loops, up to twice the size is allowed for a better place.
     uint64_t size = 0;
     size_t best = first + 1;
     for (size_t next = first; next < blocks.size(); ++next) {

@@ -164,7 +164,7 @@ class Compilation {
 
   std::mutex mutex_;  ///< of what follows
   size_t next_part_ = 0;
-  uint64_t left_;  ///< instructions of parts that nobody has begun
+  uint64_t left_;  ///< instructions of parts that have not been started
   std::deque<CompiledModule> modules_;
   std::vector<uint64_t> helper_pcs_;
   std::map<std::string, uint64_t> untranslated_;

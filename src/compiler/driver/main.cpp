@@ -40,7 +40,7 @@ namespace {
 using engine::CompilerChannel;
 using State = CompilerChannel::SlotState;
 
-/// A thread that compiles. The first thread sees to it that it comes to an end: LLVM has loops that never do.
+/// A compiling thread. The first thread enforces a time limit, because some of LLVM's loops do not terminate.
 struct Worker {
   const pid_t thread = gettid();
   clockid_t clock{};  ///< the thread's processor time
@@ -126,7 +126,7 @@ class AtWork {
   AtWork& operator=(const AtWork&) = delete;
 };
 
-/// From now on the calling thread, a worker, is to come to an end with so many instructions.
+/// Starts the time limit for the calling worker, for that many instructions.
 void watch(uint64_t instructions) {
   const std::lock_guard lock(mutex);
   Worker& worker = std::ranges::find(workers, gettid(), [](const auto& each) { return each.first.thread; })->first;
@@ -185,7 +185,7 @@ void carry_out(CompilerChannel& channel, const std::shared_ptr<Job>& job,
   const auto bytes = code->serialise();
   if (bytes.size() > CompilerChannel::slot_bytes) return refuse("the host code is too large");
   if (!say(true, bytes) || !cache) return;
-  // The cache may be gone with the program that wanted it there.
+  // The cache may have been removed together with the program that requested it.
   std::error_code error;
   if (std::filesystem::exists(cache->directory(), error)) keep(*cache, job->request, bytes);
 }
@@ -214,8 +214,8 @@ void begin(CompilerChannel& channel, const std::shared_ptr<Job>& job, bool urgen
   }).detach();
 }
 
-/// With the mutex held: has the threads that are at the job go on with full priority. False: there are none, or they
-/// cannot.
+/// Raises the job's threads to full priority. The caller holds the mutex. Returns false if there are none, or it is not
+/// permitted.
 bool urgent_workers(const std::shared_ptr<Job>& job) {
   if (!job->begun) return false;
   for (const auto& [worker, its_job] : workers) {
@@ -243,8 +243,8 @@ bool urgent_workers(const std::shared_ptr<Job>& job) {
       }
       for (const auto& job : jobs) {
         if (job->hurried || job->answered || program_ended || !channel.slots[job->slot].urgent.load()) continue;
-        // A thread that gives way can mostly not have its priority back (sched(7), "SCHED_IDLE"; RLIMIT_NICE). Then
-        // another one begins anew, and whichever is first, answers.
+        // A thread at idle priority usually cannot be raised again (sched(7), "SCHED_IDLE"; RLIMIT_NICE). A second
+        // thread then starts over, and the first to finish answers.
         if (!urgent_workers(job)) begin(channel, job, true, cache);
       }
     }

@@ -22,7 +22,7 @@ namespace Atoll::compiler {
 
 namespace {
 
-/// Checks the plan, and prints it where somebody wants to know.
+/// Validates the plan, and prints it if requested.
 void report(const LoopPlan& plan, const engine::ControlFlow& flow, const Liveness& liveness, PlanReport& about_plans) {
   const std::vector<std::string> faults = faults_of(plan, flow, liveness);
   if (about_plans.text != nullptr) {

@@ -22,7 +22,7 @@ bool is_blended(const llvm::Value& value) {
   });
 }
 
-/// The same in each lane, by a register whose content LLVM does not know.
+/// Returns the constant from a register whose contents are hidden from LLVM.
 llvm::Value* hidden(llvm::IRBuilder<>& ir, llvm::FixedVectorType* type, const llvm::APInt& bits) {
   llvm::Type* element = type->getElementType();
   llvm::IntegerType* word = ir.getIntNTy(std::max(32u, element->getIntegerBitWidth()));

@@ -76,7 +76,7 @@ std::optional<Carried> LateLoop::carried_by(llvm::PHINode& begin) const {
   return Carried{mark, &begin};
 }
 
-/// Whether another operation finds rare lanes where this one has a NaN, and is looked at in the pass.
+/// Returns whether another operation that is checked in the iteration is rare wherever this one is a NaN.
 bool LateLoop::is_found_at_once(llvm::CallInst& mark) const {
   return llvm::any_of(mark.uses(), [&](const llvm::Use& use) {
     llvm::CallInst* user = Mark::from(use.getUser());

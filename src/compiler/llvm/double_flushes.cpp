@@ -61,7 +61,7 @@ bool is_flushed_constant(const llvm::Constant& constant) {
   return true;
 }
 
-/// Whether no denormal can be in a value. What comes of itself around a loop counts as such while it is looked at.
+/// Returns whether a value cannot be denormal. Cycles are assumed to be flushed while they are examined.
 bool is_flushed(llvm::Value* value, llvm::SmallPtrSetImpl<llvm::Value*>& seen) {
   constexpr size_t most = 256;
   if (!seen.insert(value).second) return true;

@@ -95,8 +95,8 @@ support::Result<std::unique_ptr<HostCompiler>> HostCompiler::create() {
   static const bool initialised = [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
-    // Passes that change nothing for the better: the loops over chunks have addresses as the host wants them, the host
-    // looks for instructions to run far ahead itself, and masks are where they should be (mask_scalarization.h).
+    // Disables passes that do not help: chunk loops already have suitable addresses, the host executes out of order,
+    // and masks are placed by mask_scalarization.h.
     const char* const options[] = {"atoll-compiler", "-disable-lsr", "-post-RA-scheduler=false",
                                    "-disable-x86-domain-reassignment"};
     llvm::cl::ParseCommandLineOptions(static_cast<int>(std::size(options)), options);

@@ -25,12 +25,12 @@ llvm::Value* word_of(llvm::Value* mask, llvm::IntegerType* type, const llvm::Dat
   return llvm::dyn_cast_or_null<llvm::ConstantInt>(word);
 }
 
-/// Where LLVM knows how a word came about, it knows the same of the lanes made from it.
+/// If LLVM can analyse the word, it can analyse the lanes made from it.
 bool is_computed(const llvm::Value* word) {
   return llvm::isa<llvm::BinaryOperator, llvm::CastInst, llvm::SelectInst, llvm::FreezeInst, llvm::IntrinsicInst>(word);
 }
 
-/// The word, of which LLVM does not know where it comes from.
+/// Returns the word with its origin hidden from LLVM.
 llvm::Value* hidden(llvm::IRBuilder<>& ir, llvm::Value* word) {
   llvm::Type* type = word->getType();
   auto* unchanged = llvm::InlineAsm::get(llvm::FunctionType::get(type, {type}, false), "", "=r,0", false);

@@ -129,8 +129,7 @@ class Segment {
   llvm::DenseMap<llvm::Instruction*, Look> looks_;
 };
 
-/// Whether a NaN of this value, in a lane that matters, makes another operation of the stretch rare there that is
-/// looked at, itself or by others.
+/// Returns whether a NaN of this value in a relevant lane makes another checked operation of the segment rare.
 bool Segment::is_left_to_others(llvm::Value& value, const llvm::Value* active) const {
   return llvm::any_of(value.users(), [&](llvm::User* user) {
     auto* instruction = dyn_cast<llvm::Instruction>(user);
@@ -150,7 +149,7 @@ bool Segment::makes_no_difference(llvm::Value& value) const {
     if (isa<llvm::FCmpInst>(instruction)) return true;
     if (!contains(instruction)) return false;
     if (llvm::CallInst* mark = Mark::from(instruction)) {
-      // As an operand, it is used by who is careful: in the block that computes all anew.
+      // As an operand it is only used in the slow path, which recomputes everything.
       return use.getOperandNo() > 0 || looks_.at(mark) == Look::needless;
     }
     return is_arithmetic(*instruction) && makes_no_difference(*instruction);
@@ -185,7 +184,7 @@ void Segment::decide_looks() {
   }
 }
 
-/// Whether any lane that matters is rare, in the operations that are looked at so. Null: in none.
+/// Returns whether any relevant lane is rare in operations with this kind of check. Null: there are none.
 llvm::Value* Segment::any_rare(llvm::IRBuilder<>& ir, Look which) const {
   llvm::Value* any = nullptr;
   const auto add = [&](llvm::Value* active, llvm::Value* lanes) {
@@ -225,7 +224,7 @@ llvm::Value* Segment::any_rare(llvm::IRBuilder<>& ir, Look which) const {
   return any != nullptr ? any_lane(ir, any) : nullptr;
 }
 
-/// Tells whether those are looked at here after all. Null: there are none.
+/// Returns whether late-checked operations must be checked here. Null: there are none.
 llvm::Value* Segment::must_look_at_late() const {
   for (llvm::Instruction* instruction : instructions_) {
     llvm::CallInst* mark = Mark::from(instruction);
@@ -234,8 +233,8 @@ llvm::Value* Segment::must_look_at_late() const {
   return nullptr;
 }
 
-/// Puts the looks before `after`, which begins a block of its own then: from them it goes to `careful` if any lane is
-/// rare. Yields the blocks with the looks; none, and nothing is changed, if there is nothing to look at.
+/// Inserts the checks before `after`, which then begins a new block; they branch to `careful` if any lane is rare.
+/// Returns the blocks with checks; empty, without a change, if nothing needs a check.
 llvm::SmallVector<llvm::BasicBlock*, 3> Segment::branch_to(llvm::BasicBlock* careful, llvm::Instruction& after) const {
   llvm::IRBuilder<> ir(&after);
   llvm::Value *any = any_rare(ir, Look::needed), *looks_at_late = must_look_at_late();

@@ -15,12 +15,11 @@ namespace {
 
 using Lowering = VaryingMasks::Lowering;
 
-/// Instructions between two questions whether to go on: some milliseconds.
+/// Instructions between polls of must_stop(): some milliseconds.
 constexpr uint64_t instructions_between_polls = 1u << 20;
 
-/// Instructions after which a loop that may be waiting for other waves gives the wave back, if that is the first chunk:
-/// nothing has been written yet. It begins anew, and has twice as long then, so that it gets through if it is just
-/// long.
+/// Instructions after which a loop that may be waiting for other waves preempts the wave, in the first chunk, before
+/// anything is written. The loop starts again with twice the limit, so a merely long loop completes.
 constexpr uint64_t spin_backoff = 1u << 16;
 constexpr uint8_t max_patience = 24;
 
@@ -87,7 +86,7 @@ void LoopLowering::emit(const engine::Located& at, bool is_needed, VaryingMasks&
   state.step(instruction, lowering);
 }
 
-/// Where a round may end: asks now and then whether to go on. `count`: the chunk's instructions so far.
+/// Emits a poll at the end of an iteration. `count`: instructions of the chunk so far.
 void LoopLowering::emit_poll(llvm::Value* count) {
   llvm::IRBuilder<>& ir = frame_.ir;
   auto* poll = llvm::BasicBlock::Create(frame_.context, "poll", frame_.function);

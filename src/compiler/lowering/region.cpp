@@ -101,11 +101,11 @@ void Region::add_scalar(const isa::Instruction& instruction, const LaneEffects& 
   const bool is_load = ScalarMemory::takes(instruction);
   if (is_load && (stores_ & shared_spaces(MemorySpace::global)) != 0) end();
   if (is_load && num_records_ != 0) end();  // is reported when it is executed, after the loads before it
-  // If an access fails, the wave begins anew, with what these were.
+  // If an access fails, the wave restarts with these values.
   if (!plan_.items.empty()) registers_.hold(scalars_read_ | effects.reads);
   if (!is_load) return scalars_.emit(instruction, registers_);
-  // When the load fails although a vector instruction before it might have, the wave is to find out in its own order.
-  // If a vector instruction fails that comes later, the load is done again, and told again.
+  // If a scalar load fails after a vector instruction that may fault, the wave must find the first fault in program
+  // order. If a later vector instruction fails, the load is repeated and reported again.
   const bool is_ahead = may_fault_ || (frame_.odd != nullptr && !plan_.items.empty());
   frame_.access_pc = pc;
   frame_.note_pc(is_ahead ? plan_.items.front().pc : pc);
@@ -187,7 +187,7 @@ void Region::add_access(const isa::Instruction& instruction, unsigned element, u
   // At one address for all, scratch is there or it is not, whatever the region has changed.
   const bool by_lane = operands.space != MemorySpace::scratch || operands.address != nullptr;
   const bool is_late = may_fault && by_lane && changes_what_it_loaded_;
-  // Who does an atomic may look at the wave.
+  // The observer of an atomic may inspect the wave.
   const bool follows_mode =
       operands.is_atomic && plan_.mode_after && plan_.mode_after->floats != plan_.items.front().mode.floats;
   // A fault is traced from the region's begin on, without the lanes of chunks that are done with it: others that read
@@ -336,7 +336,7 @@ void Region::end() {
   clear();
 }
 
-/// Checks the plan, and prints it where somebody wants to know.
+/// Validates the plan, and prints it if requested.
 void Region::report() {
   const std::vector<std::string> faults = faults_of(plan_);
   if (std::string* text = frame_.plans.text) {

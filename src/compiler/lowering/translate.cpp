@@ -150,8 +150,7 @@ class Translator {
     ir().CreateStore(ir().getInt8(static_cast<uint8_t>(state)), frame_.at(frame_.wave, offsetof(Wave, state)));
     leave(false);
   }
-  /// To the block at `pc`, or out of the function if there is none for the mode. Going back, a wave may have run long
-  /// enough.
+  /// Branches to the block at `pc`, or out of the function if none exists for the mode. Back edges check the budget.
   void go_to(uint64_t from, uint64_t pc);
 
   const CodeFacts& code_;
@@ -281,8 +280,8 @@ void Translator::emit(const Superblock& code) {
   go_to(last.pc, last.next());
 }
 
-/// Whether translated code executes it by itself, for one who follows what is undefined: lanes that it writes are then
-/// all that EXEC has.
+/// Returns whether translated code executes the instruction inline while undefined values are tracked: it must write
+/// all lanes of EXEC.
 bool Translator::is_executed(const isa::Instruction& instruction) {
   switch (instruction.opcode) {
     case Opcode::s_getpc_b64:
@@ -298,7 +297,7 @@ bool Translator::is_executed(const isa::Instruction& instruction) {
   if (isa::control_of(instruction).kind != isa::Control::Kind::next || does_nothing(instruction)) return true;
   const LaneEffects effects = lane_effects_of(instruction);
   if (CrossLaneLowering::takes(instruction)) return effects.vector_writes.none();
-  // What a lane asks for of one that is switched off is undefined, whatever that one holds.
+  // A value read from an inactive lane is undefined, whatever that lane contains.
   if (instruction.encoding == isa::Encoding::ds && effects.reads_inactive) return false;
   return memory_operands(instruction).has_value() || ValuLowering::takes(instruction) ||
          SaluLowering::takes(instruction) || ScalarMemory::takes(instruction) || MatrixLowering::takes(instruction) ||
@@ -310,7 +309,7 @@ void Translator::end_interval() {
   accesses_are_open_ = false;
 }
 
-/// Comes to an instruction: tells of it and of those after it, if that has not been done.
+/// Reports this and the following instructions of the path unless already done.
 void Translator::report_path(const Block& block, size_t at) {
   const auto begins = [&](size_t number) {
     return number == 0 || block.instructions[number].mode.banks != block.instructions[number - 1].mode.banks;
@@ -334,7 +333,7 @@ void Translator::report_path(const Block& block, size_t at) {
   call->addFnAttr(llvm::Attribute::NoUnwind);
 }
 
-/// Comes to a stretch, which begins at `pc`.
+/// Starts the check interval at `pc`.
 void Translator::begin(const CheckInterval& interval, uint64_t pc) {
   region_.end();
   count();
@@ -576,7 +575,7 @@ Translated Translation::add(const CodeFacts& code, const std::string& name, uint
                                        {pointer, pointer, llvm::Type::getInt64Ty(context), pointer}, false);
   auto* function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, parts_->semantics.module());
   function->addFnAttr(llvm::Attribute::NoUnwind);
-  // Nothing but translated code and the handlers that it calls looks at the wave while it runs.
+  // Only translated code and its handlers access the wave while it runs.
   function->addParamAttr(0, llvm::Attribute::NoAlias);
   function->addParamAttr(1, llvm::Attribute::NoAlias);
   function->addParamAttr(3, llvm::Attribute::NoAlias);

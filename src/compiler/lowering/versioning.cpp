@@ -1,4 +1,4 @@
-// compiler: the look at what a region begins with (versioning.h).
+// compiler: emits the run-time check of loop versioning.
 #include "compiler/lowering/versioning.h"
 
 #include <algorithm>

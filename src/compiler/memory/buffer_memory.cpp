@@ -136,7 +136,7 @@ BufferMemory::InBuffer BufferMemory::in_buffer(const PreparedAccess& prepared, C
   return place;
 }
 
-/// Whether so many bytes from an offset on are in a buffer without records: lanes. On GFX10 where they begin decides.
+/// Returns the lanes whose access of that many bytes is in bounds of a raw buffer. On GFX10 only the first byte counts.
 llvm::Value* BufferMemory::is_before_end(const PreparedAccess& prepared, llvm::Value* offset, unsigned bytes) {
   if (frame_.target.processor->buffer_resources == target::BufferResources::gfx10) bytes = 1;
   llvm::Value* starts =

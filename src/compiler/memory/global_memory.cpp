@@ -25,8 +25,8 @@ LaneAccess::Addresses GlobalMemory::addresses(const PreparedAccess& prepared, un
   return at;
 }
 
-/// Of offsets with a sign from a scalar base. They are 64 bits each, for a scaled one needs more than 32. A flat
-/// address is told what it is of by its upper half (may_be_elsewhere), so the base is added to each lane's then.
+/// Addresses with signed offsets from a scalar base, 64 bits each because scaled offsets exceed 32 bits. The upper half
+/// of a flat address selects its space (may_be_elsewhere), so the base is then added per lane.
 LaneAccess::Addresses GlobalMemory::signed_addresses(const PreparedAccess& prepared, unsigned element,
                                                      ChunkState& chunk) {
   const MemoryOperands& operands = prepared.operands;

@@ -143,9 +143,8 @@ llvm::Value* LaneAccess::are_near(const Addresses& at, llvm::Value* lanes, unsig
   return ir().CreateAnd(conditions);
 }
 
-/// For lanes whose elements lie near each other in any order, as those of interleaved structures do: two loads and a
-/// permutation of 16-bit words for each window, which take a third of a gather's time. `notes`: has it looked at
-/// whether the windows' addresses are right.
+/// For elements close to each other in any order, as in interleaved structures: two loads and a permutation of 16-bit
+/// words per window, which take a third of a gather's time. `notes`: notes the windows' addresses for the check.
 LaneAccess::Words LaneAccess::load_near(const Addresses& at, const MemoryAccess& access, llvm::Value* lanes,
                                         Sharing sharing, bool notes) {
   auto* words = llvm::FixedVectorType::get(frame_.i16(), 2 * chunk_lanes);
@@ -221,8 +220,8 @@ llvm::Value* LaneAccess::every(llvm::Value* dwords, unsigned step, unsigned firs
 }
 
 void LaneAccess::prefetch(llvm::Value* address, unsigned bytes, bool to_write) {
-  // Waves that begin one after the other mostly go on where the one before ended. The host's own prefetcher does not
-  // see that early enough: their loads are few, and far apart in time.
+  // A wave mostly continues where the previous one ended. The hardware prefetcher does not detect this early enough,
+  // because the loads are few and far apart in time.
   constexpr unsigned waves_ahead = 4, line = 64;
   const unsigned distance = waves_ahead * semantics::wave_lanes * bytes;
   for (unsigned offset = 0; offset < chunk_lanes * bytes; offset += line) {

@@ -104,9 +104,9 @@ llvm::Function* LdsMemory::lds_atomic_in_turn(semantics::AccessNumber number, bo
   return function;
 }
 
-/// Where a chunk's words can be loaded one by one. Such a word is there sooner than one that is taken out of a vector
-/// register: of places that are known late the host guesses that no store before them meets them, and begins anew where
-/// one does. On Zen 4, counting bytes took ten times as long.
+/// Stores a chunk's words to memory, to reload them one by one. Reloading a word has lower latency than extracting it
+/// from a vector register. With late addresses the host's memory-disambiguation predictor speculates that earlier
+/// stores do not alias; a misprediction replays the load. On Zen 4, counting bytes took ten times as long.
 llvm::Value* LdsMemory::in_host_memory(llvm::Value* chunk) {
   llvm::BasicBlock& entry = ir().GetInsertBlock()->getParent()->getEntryBlock();
   auto* memory = llvm::IRBuilder<>(&entry, entry.begin()).CreateAlloca(frame_.chunk());

@@ -1,4 +1,4 @@
-// engine/compiled: what the compiler is asked for (compilations.h).
+// engine/compiled: queues requests, posts them to the compiler process, and distributes its answers.
 #include "engine/compiled/compilations.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 /// A compiler that dies this often is not started again.
 constexpr unsigned max_deaths = 3;
 
-/// Asked once: the C library reads a file for it, and every wave that begins while kernels wait comes by here.
+/// Cached: the C library reads a file for it, and every starting wave calls this while requests are pending.
 unsigned host_threads() {
   static const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
   return threads;
@@ -24,8 +24,8 @@ unsigned host_threads() {
 /// Requests in a hurry that are compiled at once, and as many others.
 unsigned max_at_once() { return std::clamp(host_threads() / 2, 1U, CompilerChannel::slot_count / 2); }
 
-/// Room is made for twice the time that compiling should take, and a little: then the compiler has no use for it, or it
-/// does not come to an end.
+/// Threads yield for at most twice the expected compile time plus a constant. Beyond that the compiler does not
+/// benefit, or does not terminate.
 uint64_t longest_room(const CompilingCost& cost) { return 20'000'000 + 2 * cost.ns(); }
 
 }  // namespace
@@ -128,7 +128,8 @@ bool Compilations::yield_to_compiler(unsigned threads, const std::function<bool(
   return has_slept;
 }
 
-/// With the mutex held: as many as the host lacks processors for what is compiled in a hurry. One of `threads` goes on.
+/// Returns the number of threads to yield: processors that the host lacks for urgent compilations. One of `threads`
+/// continues. The caller holds the mutex.
 unsigned Compilations::threads_to_yield(unsigned threads) const {
   const uint64_t now = machine::now_ns();
   const auto wants_room = [now](const auto& at) { return at.second->urgent && now < at.second->room_until; };

@@ -21,9 +21,8 @@ namespace Atoll::engine {
 
 namespace {
 
-/// Instructions that the interpreter runs from an entry before it is asked whether that is worth translating: to see
-/// which code belongs together takes half a millisecond, and this some. (It is worth it after ten times as many, at the
-/// least: compilations.h.)
+/// Instructions interpreted from an entry before the tier-up policy is evaluated, because finding the control flow
+/// takes half a millisecond. (Compiling pays off after at least ten times as many: compilations.h.)
 constexpr uint64_t worth_asking = 100'000;
 /// Of them, those that a thread runs before it counts them there.
 constexpr uint64_t min_reported = 10'000;
@@ -54,7 +53,7 @@ class CompiledEngine final : public machine::Engine, private machine::Breakpoint
   machine::WaveState run(Wave& wave, uint64_t budget) override { return run(wave, budget, nullptr); }
 
   machine::WaveState run_batch(Wave& wave, uint64_t budget, machine::WaveBatch& series) override {
-    // Of each wave of a series that begins and ends in translated code, nobody would tell the observer.
+    // Waves that start and end inside translated code would not be reported to the observer.
     return run(wave, budget, observer_ == nullptr ? &series : nullptr);
   }
 

@@ -1,8 +1,8 @@
-// engine/compiled: the compiler process (compiler_process.h).
+// engine/compiled: starts and monitors the compiler process.
 //
-// How it is started: the calling thread makes a process that shares its memory and ends at once, which makes the
-// one that becomes the compiler, so that that is nobody's child. The first has no exit signal, hence is invisible to a
-// wait() of the program's and sends no SIGCHLD. Neither copies memory, however large the program is.
+// The calling thread creates a process that shares its memory, creates the compiler process and ends at once, so that
+// the compiler is not a child of the program. The first process has no exit signal, hence it is invisible to wait() and
+// sends no SIGCHLD. No memory is copied, however large the program is.
 #include "engine/compiled/compiler_process.h"
 
 #include <dlfcn.h>
@@ -60,8 +60,8 @@ struct Launch {
   _exit(127);
 }
 
-/// vfork() with the exit signal of one's choice: the new process runs on this thread's stack and in its memory, and
-/// the thread goes on when it has ended or become another program.
+/// vfork() with a selectable exit signal: the new process uses this thread's stack and memory, and the thread resumes
+/// when it has ended or executed another program.
 [[gnu::always_inline]] inline long fork_in_memory() {
   long result;
   register long fifth asm("r8") = 0;
@@ -97,8 +97,8 @@ struct Launch {
   }
 }
 
-/// The program's environment without what would be loaded into the compiler too, and with this variable in front. It is
-/// alone if the program has more rights than whoever started it, and with them the environment.
+/// Returns the program's environment without variables that would load code into the compiler, preceded by this one. In
+/// set-user-ID programs it is the only one.
 std::vector<char*> compiler_environment(std::string& first) {
   if (getauxval(AT_SECURE) != 0) return {first.data(), nullptr};
   std::vector<char*> variables{first.data()};

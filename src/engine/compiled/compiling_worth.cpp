@@ -9,10 +9,9 @@ namespace Atoll::engine {
 
 namespace {
 
-/// What the compiler's time is spent on, in instructions that the interpreter runs meanwhile, 15 ns each. Measured on
-/// the benchmark's kernels and a hundred of rocPRIM's and rocSPARSE's, of which it tells most to within a third: 18 ms
-/// for the start; 0.18 ms for an instruction; 1.5 ms for each entry, after which all registers are loaded; double
-/// precision takes twice the host registers.
+/// Cost model of the compiler in interpreted instructions of 15 ns. Fitted to the benchmark's kernels and a hundred of
+/// rocPRIM's and rocSPARSE's, most of them within a third: 18 ms to start; 0.18 ms per instruction; 1.5 ms per entry,
+/// where all registers are loaded; double precision takes twice the host registers.
 constexpr uint64_t for_the_start = 1'200'000, for_an_instruction = 12'000, for_an_entry = 100'000,
                    for_a_double = 30'000;
 constexpr uint64_t ns_of_an_instruction = 15;
@@ -31,8 +30,8 @@ struct Thresholds {
 /// unlike those before them; and many of the libraries' routines launch a kernel five or ten times and end.
 constexpr Thresholds usual{.known = 3, .guessed = 4}, of_less_gain{.known = 6, .guessed = 8};
 
-/// Where half of that is to be expected, the time that nobody wants is spent: that costs less, but not nothing, as
-/// processors share caches, memory and sometimes more, and the compiler has to start.
+/// From half of that on, idle time is used: it is cheaper but not free, because processors share caches and memory, and
+/// the compiler has to start.
 constexpr uint64_t idle_share = 2;
 
 /// What was run in past runs will be run in later ones, which gain more surely than this one; but it is no reason to

@@ -86,7 +86,7 @@ void PastRuns::add(uint64_t code, uint64_t instructions) const {
     return set.write(file.number(), *known, code, known->spent + std::min(room, instructions));
   }
   Record& least = *std::ranges::min_element(set.records, {}, &Record::spent);
-  // Those that stay fade, so that what nobody runs any more goes some day.
+  // Remaining records decay, so that unused code is evicted eventually.
   if (least.spent != 0) {
     for (Record& record : set.records) {
       if (&record != &least) set.write(file.number(), record, record.code, std::max<uint64_t>(1, record.spent / 2));

@@ -15,7 +15,7 @@ using support::Result;
 
 namespace {
 
-/// Who else could have made what is in it, or can change it: nobody, if empty.
+/// Returns who else could have created or could change the contents; empty: no one.
 std::string who_else(const struct stat& status) {
   if (status.st_uid != geteuid() && status.st_uid != 0) return fmt::format("it belongs to user {}", status.st_uid);
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {

@@ -246,8 +246,8 @@ bool is_hash(const std::string& name) {
 
 bool is_past_runs(const fs::path& path) { return path.filename() == past_runs_name; }
 
-/// Whether a file that lies so many directories below the cache's is one of its own: the user may have named a
-/// directory that has others in it.
+/// Returns whether a file at this depth below the cache directory belongs to the cache; the user may have chosen a
+/// directory with other files.
 bool is_ours(const fs::path& path, int depth) {
   const std::string name = path.filename();
   if (!is_hash(path.parent_path().filename())) return false;

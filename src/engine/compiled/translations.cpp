@@ -20,8 +20,7 @@ namespace Atoll::engine {
 
 namespace {
 
-/// What is kept of a kernel for later runs, at the least: below that, some milliseconds, it would cost more than it
-/// tells.
+/// Minimum hotness recorded for later runs (some milliseconds); below that recording costs more than it gains.
 constexpr uint64_t least_kept = 400'000;
 
 const machine::Dispatch* dispatch_of(const Wave& wave) {
@@ -85,7 +84,7 @@ void Translations::find(const Wave& wave, Entry& entry) {
 }
 
 void Translations::ask(const Wave& wave, Entry& entry) {
-  // Who holds it may be at something long. The hotness stays, so that the next wave asks again.
+  // The lock may be held for long. The hotness stays, so the next wave tries again.
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return;
   const uint64_t hotness = entry.hotness.exchange(0, std::memory_order_relaxed);
@@ -268,7 +267,7 @@ void Translations::add_hotness(PendingTranslation& asked, const Wave& wave, uint
   if (worth == CompilingIsWorth::program_time) Compilations::of_process().set_priority(*asked.compilation);
 }
 
-/// For later runs. Nobody says when this one ends: it is done each time that there is twice as much.
+/// Records hotness for later runs. The end of this run is unknown, so it is recorded whenever it has doubled.
 void Translations::keep_hotness(PendingTranslation& asked) {
   Compilations::of_process().past_runs().add(asked.request_hash, asked.hotness - asked.kept_hotness);
   asked.kept_hotness = asked.hotness;
@@ -282,7 +281,7 @@ void Translations::hand_over(PendingTranslation& asked) {
   count_expected();
 }
 
-/// Publishes the code that was asked for, if it has come.
+/// Installs the requested code if it has arrived.
 void Translations::take(PendingTranslation& asked) {
   if (asked.taken || asked.compilation == nullptr) return;
   if (!asked.compilation->done.load(std::memory_order_acquire)) return;

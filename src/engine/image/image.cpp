@@ -201,7 +201,7 @@ bool execute(Wave& wave, const MicroOp& op, Run& run) {
   }
 }
 
-/// What an observer is told: of loads, stores and atomics, the elements that there are. Samples make none.
+/// Reports the existing elements of loads, stores and atomics. Samples are not reported.
 void accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessReporter& reporter) {
   const MemoryOp& m = op.memory;
   const target::Processor& processor = *run.code->target().processor;

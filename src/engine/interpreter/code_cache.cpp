@@ -47,7 +47,7 @@ void clear(CodePage& page) {
   page.constant_rows.clear();
 }
 
-/// Bytes of loaded code from `pc` on, 0 where there is none. A wave that belongs to no GPU (in a test) is trusted.
+/// Returns the number of bytes of loaded code from `pc` on; 0: none. Waves without a GPU (in tests) are trusted.
 uint64_t code_bytes_from(const Wave& wave, uint64_t pc) {
   constexpr uint64_t longest_instruction = 20;
   const machine::Dispatch* dispatch = wave.work_group != nullptr ? wave.work_group->dispatch : nullptr;

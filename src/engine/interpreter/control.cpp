@@ -111,7 +111,7 @@ bool refuse_barrier(Wave& wave, const MicroOp& op, int32_t number) {
   return false;
 }
 
-/// The barrier with a name that has this number; null if there is none on the wave's GPU.
+/// Returns the named barrier with this number; null if the wave's GPU has none.
 machine::WorkGroup::NamedBarrier* named_barrier(const Wave& wave, int32_t number, const Run& run) {
   if (run.code->target().processor->generation < target::Generation::gfx12_5) return nullptr;
   auto& barriers = wave.work_group->named_barriers;
@@ -225,8 +225,8 @@ void barrier_leave(Wave& wave, const MicroOp&, Run& run) {
   machine::leave_barrier(wave);
 }
 
-/// s_alloc_vgpr: the wave gets as many VGPRs as it asks for, in blocks of 32, if a wave may have so many; SCC says
-/// whether it does (RDNA4 ISA guide). What is in those that it keeps stays there.
+/// s_alloc_vgpr: resizes the wave's VGPRs in blocks of 32 if permitted; SCC is the success (RDNA4 ISA guide). Retained
+/// registers keep their contents.
 bool alloc_vgprs(Wave& wave, const MicroOp& op, Run&) {
   const machine::Dispatch* dispatch = wave.work_group->dispatch;
   if (dispatch == nullptr || dispatch->kernel == nullptr || !dispatch->launch.has_dynamic_vgprs) {
@@ -299,8 +299,8 @@ bool refuse_message(Wave& wave, const MicroOp& op, uint64_t number, std::string_
   return false;
 }
 
-/// An interrupt goes to the host: somebody may be waiting for a signal that the kernel has just changed. That a wave
-/// gives its VGPRs back before it ends makes room for others on hardware, and means nothing here.
+/// Interrupts the host, which may be waiting for a signal that the kernel has changed. Deallocating VGPRs early has no
+/// effect here.
 bool send_message(Wave& wave, const MicroOp& op, Run& run) {
   const uint16_t immediate = op.origin->instruction.immediate;
   const std::string_view message = name_of_message(immediate & 0xF, run);

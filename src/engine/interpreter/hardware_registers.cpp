@@ -107,7 +107,7 @@ struct Readable {
 };
 constexpr uint32_t zero(const Wave&) { return 0; }
 
-/// Nothing is outstanding (IB_STS); there is no trap handler, and nothing that one would be told.
+/// Nothing is outstanding (IB_STS), and there is no trap handler.
 constexpr Readable readable[] = {
     {hardware::mode, [](const Wave& wave) { return wave.mode; }},
     {hardware::status, status_of},

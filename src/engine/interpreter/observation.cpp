@@ -13,13 +13,13 @@ namespace {
 
 using semantics::MemoryAccess;
 
-/// What is told before an instruction.
+/// The events to report before an instruction.
 struct Reported {
   bool path = false, instruction = false, accesses = false, overrides_loaded_values = false;
 };
 
-/// Of an instruction, if it has not been told already: translated code tells of a block as it begins, and may leave the
-/// rest of it to the interpreter.
+/// Reports an instruction unless translated code has reported its block already and left the rest of it to the
+/// interpreter.
 void report_step(Wave& wave, const OpMetadata& origin, const Run& run) {
   const uint64_t next = origin.pc + origin.instruction.size;
   if (origin.pc >= wave.reported.from && origin.pc < wave.reported.until) {
@@ -128,7 +128,7 @@ Handler observe(OpMetadata& origin, Handler handler, const machine::Watched& wat
     return handler;
   origin.observed = handler;
   const auto choose = [&]<bool path>() -> Handler {
-    // Who changes what is loaded is told of all instructions.
+    // Observers that override loaded values receive all instructions.
     if (reported.overrides_loaded_values) {
       return reported.accesses ? observed<Reported{path, true, true, true}>
                                : observed<Reported{path, true, false, true}>;

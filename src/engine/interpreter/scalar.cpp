@@ -1,6 +1,6 @@
-// engine: scalar arithmetic and logic: SOP1, SOP2, SOPC and SOPK instructions that semantics has a function for.
+// engine: scalar arithmetic and logic: SOP1, SOP2, SOPC and SOPK instructions with a function in semantics.
 //
-// A handler is chosen for the widths of the operands, so that no handler asks what an operand is.
+// Handlers are specialised by operand width, so that none inspects its operands.
 #include "engine/interpreter/prepare.h"
 #include "isa/table.h"
 #include "semantics/scalar/scalar_float.h"

@@ -27,8 +27,7 @@ using isa::Operation;
   return static_cast<uint32_t>(m.offset) | uint64_t{m.address} << 32;
 }
 
-/// The byte offset that the instruction adds: an immediate, an SGPR, or both. MemoryOp::bits is the SGPR's factor; 0:
-/// there is none.
+/// Returns the byte offset: an immediate, an SGPR, or both. MemoryOp::bits is the SGPR's scale; 0: none.
 [[gnu::always_inline]] inline uint64_t offset_of(const Wave& wave, const MemoryOp& m) {
   return immediate_of(m) + (m.bits != 0 ? uint64_t{wave.scalar[m.scalar_offset]} * m.bits : 0);
 }
@@ -158,7 +157,7 @@ void wave_number(Wave& wave, const MicroOp& op, Run&) { wave.scalar[op.memory.da
 
 void nothing(Wave&, const MicroOp&, Run&) {}
 
-/// What an observer is told. Dwords of a buffer past its end are not accessed.
+/// Reports the accesses. Dwords past the end of a buffer are not accessed.
 template <bool is_buffer>
 void accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessReporter& reporter) {
   const MemoryOp& m = op.memory;

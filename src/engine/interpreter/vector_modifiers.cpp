@@ -104,7 +104,7 @@ bool execute(Wave& wave, const MicroOp& op, Run& run) {
   if (operands.masks > 1) call.mask2_in = scalar_value(wave, *operands.mask[1]);
 
   Row* to = rows_at(run, op.vector.result_base, op.vector.result);
-  // Whoever watches needs the sources as they were.
+  // Observers need the original sources.
   if (operands.results != 0 && (watches || goes_through_temporary(instruction, shape))) {
     Row* result = result_rows(run);
     std::memcpy(result, to, shape.dst_words[0] * sizeof(Row));  // some functions read it, or leave half of it

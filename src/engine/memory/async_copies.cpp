@@ -47,7 +47,7 @@ void copy(Wave& wave, const MicroOp& op, Run& run) {
   });
 }
 
-/// What an observer is told: both sides.
+/// Reports both sides of the copy.
 template <bool loads>
 void copy_accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessReporter& reporter) {
   const MemoryOp& m = op.memory;

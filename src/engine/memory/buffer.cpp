@@ -390,7 +390,7 @@ bool formatted(Wave& wave, const MicroOp& op, Run& run) {
 
 void nothing(Wave&, const MicroOp&, Run&) {}
 
-// --- What an observer is told ---------------------------------------------------------------------------------------
+// --- Access reports --------------------------------------------------------------------------------------------------
 
 /// Private addresses of what lies in the wave's scratch.
 void report_scratch(AccessReporter& reporter, const Wave& wave, const Places& places, uint64_t lanes, unsigned bytes) {

@@ -343,8 +343,8 @@ ATOLL_GUEST_ACCESS void atomic(const LaneAddresses& addresses, uint64_t lanes, c
   });
 }
 
-/// The same on LDS, which only the work-group's host thread touches. Histograms are made of these, so each lane's finds
-/// its place, computes and stores in one go.
+/// Atomics on LDS, which only the work-group's host thread accesses. They are frequent in histograms, so address,
+/// computation and store of each lane are fused.
 template <AtomicOperation operation, typename Word>
 void lds_atomic(const Lds& lds, const LaneAddresses& offsets, uint64_t lanes, const Row* data, const Row* data2,
                 Row* result, Denormals denormals) {

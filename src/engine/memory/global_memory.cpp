@@ -219,8 +219,8 @@ bool scratch_transfer(Wave& wave, const MicroOp& op, Run& run) {
   return any;
 }
 
-/// Does `access(addresses, lanes, word_stride)` on each memory that the lanes' flat addresses lie in. `out_of_range`
-/// is told the lanes whose LDS address is past the work-group's LDS.
+/// Calls `access(addresses, lanes, word_stride)` for each memory that the lanes' flat addresses are in. `out_of_range`
+/// receives the lanes whose LDS address is out of bounds.
 template <typename Access, typename OutOfRange>
 bool on_flat(Wave& wave, const MicroOp& op, LaneAddresses& addresses, uint64_t lanes, unsigned bytes, bool writes,
              bool in_one_piece, const Access& access, const OutOfRange& out_of_range) {
@@ -379,7 +379,7 @@ void global_load_transposed(Wave& wave, const MicroOp& op, Run& run) {
   for (unsigned word = 0; word < words; ++word) copy_lanes(result[word], transposed[word], exec);
 }
 
-/// What an observer is told.
+/// Reports the accesses.
 template <bool scalar_base, unsigned element_bits>
 void transposed_accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessReporter& reporter) {
   LaneAddresses addresses;
@@ -444,7 +444,7 @@ bool load_to_lds(Wave& wave, const MicroOp& op, Run& run) {
   return true;
 }
 
-// --- What an observer is told ---------------------------------------------------------------------------------------
+// --- Access reports --------------------------------------------------------------------------------------------------
 
 template <bool scalar_base>
 void global_accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessReporter& reporter) {

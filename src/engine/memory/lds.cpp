@@ -283,7 +283,7 @@ void bvh_stack(Wave& wave, const MicroOp& op, Run& run) {
 
 void nothing(Wave&, const MicroOp&, Run&) {}
 
-// --- What an observer is told ---------------------------------------------------------------------------------------
+// --- Access reports --------------------------------------------------------------------------------------------------
 
 /// Loads, stores and atomics.
 void accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessReporter& reporter) {

@@ -175,7 +175,7 @@ Tensor tensor_of(const Wave& wave, const isa::Instruction& instruction) {
                   group_of(wave, instruction, 3));
 }
 
-/// Whether it asks for anything.
+/// Returns whether the copy is non-empty.
 bool is_copied(const Tensor& tensor) { return tensor.is_valid && tensor.tile[0] != 0; }
 
 /// Calls `visit(tensor)` for each tile, with where it begins.
@@ -204,7 +204,7 @@ bool copy(Wave& wave, const MicroOp& op, Run&) {
   return true;
 }
 
-/// What an observer is told: both sides, of as many elements at a time as a wave has lanes; and the barrier.
+/// Reports both sides in groups of up to a wave's lanes, and the barrier.
 template <bool loads>
 void copy_accesses(const Wave& wave, const MicroOp& op, const Run&, AccessReporter& reporter) {
   const Tensor tensor = tensor_of(wave, op.origin->instruction);

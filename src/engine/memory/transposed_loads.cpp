@@ -83,7 +83,7 @@ void load(Wave& wave, const MicroOp& op, Run& run) {
   });
 }
 
-/// What an observer is told.
+/// Reports the accesses.
 void accesses(const Wave& wave, const MicroOp& op, const Run& run, AccessReporter& reporter) {
   const MemoryOp& m = op.memory;
   const unsigned bytes = op.origin->instruction.dst().words * 4u;

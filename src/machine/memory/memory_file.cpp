@@ -35,9 +35,9 @@ void* pointer(uint64_t address) { return reinterpret_cast<void*>(address); }
   for (uint64_t word = 0; word < size / sizeof *to; ++word) to[word] = from[word];
 }
 
-/// Calls visit(begin, end) for the runs of pages in [begin, end) that hold anything: they are in memory or swapped out
-/// (proc(5), /proc/pid/pagemap: bits 63 and 62). All of them when the system does not tell. Called while a WriteHold
-/// holds the pages, which may be those of the heap: it must not allocate memory, or it would wait for itself.
+/// Calls visit(begin, end) for runs of pages in [begin, end) with contents: in memory or swapped out (proc(5),
+/// /proc/pid/pagemap: bits 63 and 62); all pages if the system does not report them. A WriteHold may cover the heap
+/// meanwhile, so this must not allocate memory.
 template <typename Visit>
 void for_each_touched(uint64_t begin, uint64_t end, const Visit& visit) {
   constexpr uint64_t in_memory_or_swapped = uint64_t{3} << 62;

@@ -50,8 +50,7 @@ constexpr size_t max_in_flight = 16;
 constexpr uint64_t spin_for_packet_ns = 50'000;
 /// And how long one watches the signals that its next packet waits for.
 constexpr uint64_t spin_for_dependencies_ns = 10'000;
-/// How often it looks at the ring then: it may have been rung for packets that are not there yet, and a kernel rings
-/// without a word.
+/// Polling interval when idle: the doorbell may ring before packets are valid, and kernels ring silently.
 constexpr Recheck idle_recheck{.least_ns = 1'000'000'000, .max_ns = 8'000'000'000}, polling_recheck{};
 constexpr int64_t destroyed_signal_kind = 0;  ///< AMD_SIGNAL_KIND_INVALID
 constexpr uint8_t amd_barrier_value = 2;      ///< HSA_AMD_PACKET_TYPE_BARRIER_VALUE

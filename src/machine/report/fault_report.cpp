@@ -1,8 +1,8 @@
-// machine: what a fault report says, and how it is found out. See fault_report.h.
+// machine: determines the contents of a fault report.
 //
-// The host tells one address of a bad access, not the lane that made it. The lane is found by working out the
-// instruction's addresses again for all active lanes (its operands are unchanged, because it never completed) and
-// trying which can be read.
+// The host reports one address of a bad access, not the lane. The lane is found by recomputing the instruction's
+// addresses for all active lanes (its operands are unchanged, because it did not complete) and testing which are
+// readable.
 #include "machine/report/fault_report.h"
 
 #include <algorithm>

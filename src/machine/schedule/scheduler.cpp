@@ -146,7 +146,7 @@ void Scheduler::finish(const std::shared_ptr<Dispatch>& dispatch) {
 void Scheduler::work(Worker& self) {
   while (std::shared_ptr<Dispatch> dispatch = next_offered(self)) {
     const Gpu* const gpu = dispatch->gpu;
-    // The thread that launched it goes on.
+    // yield_to_compiler() may block this worker; the launching thread keeps running the dispatch.
     try {
       dispatch->gpu->engine().yield_to_compiler(threads_, [&] { return !stopping_ && dispatch->has_work(); });
     } catch (const std::bad_alloc&) {  // then without

@@ -91,7 +91,7 @@ void set_host_fault(Engine& engine, Wave& wave, HostFault host) {
                                              .is_write = host.is_write});
 }
 
-/// A phase of the barrier is over, and the waves that wait for that are about to go on.
+/// Reports a completed barrier phase, whose waiting waves are about to continue.
 static void report_release(Observer& observer, const WorkGroup& group) {
   for (uint32_t i = 0; i < group.waves_begun; ++i) {
     const Wave& wave = group.waves[i];

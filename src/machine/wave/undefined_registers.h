@@ -1,7 +1,7 @@
-// machine: which of a wave's registers hold something that nobody has written.
+// machine: the set of a wave's undefined (uninitialized) registers.
 //
-// An observer that follows this (observe/shadow/register_shadow.h) keeps it, and translated code, which is not told of
-// instruction by instruction, looks at it and changes it (compiler/lowering/undefined_value_checks.h).
+// An observer that tracks them (observe/shadow/register_shadow.h) owns it. Translated code, whose instructions are not
+// reported one by one, reads and updates it (compiler/lowering/undefined_value_checks.h).
 #pragma once
 
 #include <cstdint>
