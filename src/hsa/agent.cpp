@@ -156,7 +156,7 @@ uint64_t available_memory(const Agent& agent) {
 /// Scratch memory of all queues: an aperture of 4 GiB for each XCC, as in ROCr.
 uint64_t scratch_limit_max(const target::Product& product) { return uint64_t{product.xcc_count} << 32; }
 
-/// Whether queues can be made to give back scratch memory while they exist: the products of several dies.
+/// Returns whether existing queues can release scratch memory: products with several dies.
 bool reclaims_scratch(const target::Product& product) { return product.xcc_count > 1; }
 
 /// Every clock ticks as the machine's one clock does.

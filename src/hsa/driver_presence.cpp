@@ -49,7 +49,7 @@ constexpr Place places[] = {{"/proc/modules", "/proc/modules"},
                             {"/sys/devices/virtual/kfd", "/sys/class/kfd"}};
 constexpr char device[] = "/dev/kfd", null_device[] = "/dev/null";
 
-/// A path as the next function in line is to have it.
+/// A path after redirection, for the next function.
 class Redirected {
  public:
   explicit Redirected(const char* path) : path_(path) {
@@ -75,9 +75,8 @@ class Redirected {
   char buffer_[PATH_MAX];
 };
 
-/// The C library's function of this name, or the next that somebody has put before it. Old programs' versions have to
-/// be asked for. Every process that a program starts loads this library, so it does without the C++ library, and
-/// without its lock for static variables.
+/// Returns the next definition of this function. Old programs require old symbol versions. Every process that a program
+/// starts loads this library, so it avoids the C++ library and its lock for static variables.
 template <typename Function>
 Function* next(std::atomic<Function*>& known, const char* name) {
   Function* found = known.load(std::memory_order_relaxed);
@@ -163,8 +162,7 @@ ATOLL_PATH_FUNCTION(ssize_t, getxattr, (const char* path, const char* name, void
 ATOLL_PATH_FUNCTION(ssize_t, lgetxattr, (const char* path, const char* name, void* to, size_t bytes), Redirected(path),
                     name, to, bytes)
 
-/// What is told of addresses that are about to have no memory, and of how many bytes; null: nobody. The runtime finds
-/// it by its name.
+/// Called with addresses that are about to be unmapped, and their size; null: disabled. The runtime finds it by name.
 extern "C" __attribute__((visibility("default"))) std::atomic<void (*)(void*, size_t)> atoll_memory_goes{nullptr};
 
 ATOLL_INTERPOSED int munmap(void* address, size_t bytes) {

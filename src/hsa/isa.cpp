@@ -21,7 +21,7 @@ struct Isa {
   std::string name;
 };
 
-/// Every ISA that was asked for, by name; they stay, since handles may.
+/// All requested ISAs by name; never freed, because handles may be kept.
 class Isas {
  public:
   const Isa* named(const target::TargetId& target) {

@@ -1,4 +1,3 @@
-// hsa: see shortages.h.
 #include "hsa/shortages.h"
 
 #include <sys/resource.h>

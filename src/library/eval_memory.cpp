@@ -1,4 +1,3 @@
-// library: see eval_memory.h.
 #include "library/eval_memory.h"
 
 #include <sys/mman.h>

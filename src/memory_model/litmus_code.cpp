@@ -1,4 +1,3 @@
-// memory_model: see litmus_code.h.
 #include "memory_model/litmus_code.h"
 
 #include <algorithm>

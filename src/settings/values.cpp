@@ -1,4 +1,3 @@
-// settings: see values.h.
 #include "settings/values.h"
 
 #include <unistd.h>

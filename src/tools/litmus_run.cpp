@@ -1,4 +1,3 @@
-// tools: see litmus_run.h.
 #include "tools/litmus_run.h"
 
 #include <cstring>

@@ -1,4 +1,3 @@
-// tools: see supervise.h.
 #include "tools/supervise.h"
 
 #include <fcntl.h>

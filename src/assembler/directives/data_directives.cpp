@@ -51,7 +51,7 @@ std::optional<std::vector<uint8_t>> decode_base64(std::string_view text) {
   return bytes;
 }
 
-/// The number of a relocation's name, or of a general one that assemblers know.
+/// Returns the number of a relocation by its name, or by a generic name that assemblers accept.
 std::optional<uint32_t> relocation_type(std::string_view name) {
   if (name == "BFD_RELOC_NONE") return object::R_AMDGPU_NONE;
   if (name == "BFD_RELOC_32") return object::R_AMDGPU_ABS32;
@@ -259,7 +259,7 @@ bool Parser::directive_org(std::string_view, Place place) {
   return true;
 }
 
-/// .dcb: so many times a value; .ds: so many elements of room.
+/// .dcb repeats a value; .ds reserves space for elements.
 bool Parser::directive_repeated(std::string_view directive, Place place) {
   const unsigned size = element_size(directive);
   const auto count = absolute();

@@ -25,7 +25,7 @@ namespace field = object::descriptor_field;
 using target::FlatScratch;
 using target::Processor;
 
-/// The user SGPRs that a field asks for when it is set.
+/// The user SGPRs that a field requires when it is set.
 struct UserSgprs {
   const DescriptorField* field;
   unsigned count;
@@ -221,7 +221,7 @@ bool Parser::DescriptorBlock::put_fields() {
   return true;
 }
 
-/// User SGPRs: as many as what is asked for takes, or more.
+/// Writes the number of user SGPRs: at least those required by the fields.
 bool Parser::DescriptorBlock::put_user_sgprs() {
   int64_t implied = 0;
   for (const UserSgprs& each : user_sgprs) {

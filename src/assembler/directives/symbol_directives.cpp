@@ -259,7 +259,7 @@ bool Parser::section_type(SectionAttributes& given) {
   return true;
 }
 
-/// What follows the type, as the flags have it, and after that what makes the section another of its name.
+/// Parses the arguments after the type, as required by the flags, and then the unique ID of the section.
 bool Parser::section_type_arguments(SectionAttributes& given) {
   if ((given.flags & SHF_MERGE) != 0) {
     if (!expect_comma()) return false;

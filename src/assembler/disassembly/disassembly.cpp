@@ -37,7 +37,7 @@ struct Range {
   bool is_data = false;
 };
 
-/// Zeros are left out from so many on; the bytes of an instruction may begin with some.
+/// Minimum run of zeros that is skipped; an instruction may begin with some zeros.
 uint64_t zeros_to_skip(Bytes bytes) {
   uint64_t count = 0;
   while (count < bytes.size() && bytes[count] == 0) ++count;
@@ -59,14 +59,14 @@ class SectionDisassembler {
                       KnownAddresses::Relocations code, KnownAddresses::Relocations data)
       : section_(section), processor_(processor), code_(std::move(code)), data_(std::move(data)) {}
 
-  /// Makes room for so many bytes of code.
+  /// Reserves space for that many bytes of code.
   void expect(uint64_t bytes) {
     section_.lines.reserve(bytes / 5);
     section_.text.reserve(bytes * 6);
   }
 
-  /// Decodes all that is wanted of the section. What s_set_vgpr_msb set holds until something may branch in from where
-  /// it was set otherwise: if there is such an instruction, it is all done again, with those places known.
+  /// Decodes the requested ranges. s_set_vgpr_msb applies until a branch may enter from code with another setting. If
+  /// there is such an instruction, everything is decoded again with those places known.
   void decode(std::span<const Range> ranges) {
     for (const Range& range : ranges) decode(range);
     targets_ = branch_targets();
@@ -246,7 +246,7 @@ class FileDisassembler {
     return {};
   }
 
-  /// The wave sizes of kernels, from their descriptors ("name.kd"), or in V2 from what they begin with.
+  /// Collects the wave sizes of kernels from their descriptors ("name.kd"), or in V2 from their headers.
   void find_kernels() {
     for (const object::KernelSymbol& kernel : object::read_kernel_symbols(file_, symbols_)) {
       const unsigned size = object::has_wave32(kernel.descriptor, processor_) ? 32 : 64;

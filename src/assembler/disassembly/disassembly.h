@@ -1,9 +1,9 @@
-// assembler: from machine code back to text.
+// assembler: disassembles machine code.
 //
-// A section is decoded once, from its start to its end. The text of all its instructions is put into one buffer, with a
-// Line for each that says where it ends. Where branches lead is known afterwards: such places get labels, L0, L1, ...
-// in the order of their addresses, unless they have symbols. append_text() then puts headings, labels and texts
-// together; whoever wants another form walks the lines himself. The text is llvm-objdump's.
+// A section is decoded once from start to end. The text of all instructions is in one buffer, with a Line for each.
+// Branch targets are known afterwards: they get labels L0, L1, ... in address order unless they have symbols.
+// append_text() combines headings, labels and texts; callers that need another form iterate over the lines. The text is
+// that of llvm-objdump.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct Heading {
   std::string name;
   bool is_label;   ///< made up, for a branch
   bool is_kernel;  ///< there is a kernel descriptor
-  /// For whoever prints it: what else there is to say, a comment below the heading.
+  /// A comment that is printed below the heading.
   std::string remark = {};
 };
 

@@ -209,7 +209,7 @@ bool InstructionParser::check_accumulation_write() {
   return refuse(operands_[1].place, "source operand must be either a VGPR or an inline constant");
 }
 
-/// s_waitcnt_vscnt and its like wait for the immediate; what a register would add is not there any more.
+/// s_waitcnt_vscnt and similar wait for the immediate; the register operand has no effect any more.
 bool InstructionParser::check_null_counter() {
   using enum Opcode;
   const bool waits = form_->opcode == s_waitcnt_vscnt || form_->opcode == s_waitcnt_vmcnt ||

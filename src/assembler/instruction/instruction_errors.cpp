@@ -47,8 +47,7 @@ std::string list_processors(const std::vector<const target::Processor*>& all, co
 bool InstructionParser::error(Place place, std::string text) { return parser_.error(place, std::move(text)); }
 bool InstructionParser::error(std::string text) { return parser_.error(std::move(text)); }
 
-/// Says of a name that is none of this processor's which processors have it, what it is called here, or which name is
-/// similar.
+/// Reports an unknown name: which processors have it, its name on this one, or a similar name.
 bool InstructionParser::unknown(std::string_view mnemonic, Place place) {
   std::vector<const target::Processor*> all;
   std::vector<bool> has;

@@ -87,7 +87,7 @@ constexpr File files[] = {{"v", OperandKind::vgpr, 0, 256},
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// The length of the letters that "v12", "s[" and "ttmp4" begin with.
+/// Returns the length of the letters at the start of "v12", "s[" and "ttmp4".
 const File* find_file(std::string_view name, size_t& letters) {
   letters = 0;
   while (letters < name.size() && name[letters] >= 'a' && name[letters] <= 'z') ++letters;
@@ -127,7 +127,7 @@ bool InstructionParser::operands(unsigned most) {
 bool InstructionParser::operand() {
   OperandText& to = operands_[count_];
   bool explicit_neg = false, explicit_abs = false, explicit_sext = false, bars = false;
-  // The token after a '-' tells a negated source from a negative number.
+  // The token after '-' distinguishes a negated source from a negative number.
   if (lexer().is(TokenKind::minus)) {
     Lexer ahead = lexer();
     ahead.advance();
@@ -263,7 +263,7 @@ bool InstructionParser::finish_register(OperandText& to, uint16_t file, unsigned
   to.reg = static_cast<uint16_t>(file + index);
   to.words = static_cast<uint8_t>(words);
   if (to.kind == OperandKind::scalar) {
-    // What the processor's codes do not name is not there.
+    // Registers without an operand encoding do not exist on this processor.
     const unsigned highest = file + index + words - 1;
     const isa::CodeMap& codes = mnemonics_.codes();
     const bool three_ttmps = words == 3 && file == scalar::ttmp0;  // nothing has these
@@ -356,7 +356,7 @@ bool InstructionParser::constant(OperandText& to, bool in_bars) {
   lexer().jump(begin);
   const Expression* value = in_bars ? parser_.primary() : parser_.expression();
   if (value == nullptr) return false;
-  // LLVM does not look at a distance of labels while it chooses an encoding, even where that is known already.
+  // LLVM ignores a distance of labels when it chooses an encoding, even if it is already known.
   const bool is_constant = value->kind == Expression::Kind::constant;
   const bool on_labels = !is_constant && unit_.names(*value, [](const Symbol& symbol) { return symbol.is_label(); });
   const auto known = on_labels ? std::nullopt : unit_.absolute(*value);

@@ -147,7 +147,7 @@ std::optional<unsigned> find_word(const std::array<std::string_view, count>& wor
   return static_cast<unsigned>(found - words.begin());
 }
 
-/// The word without that prefix, if it has it.
+/// Removes the prefix from the word if present.
 inline std::string_view without(std::string_view prefix, std::string_view word) {
   return word.starts_with(prefix) ? word.substr(prefix.size()) : word;
 }
@@ -326,7 +326,7 @@ class InstructionParser {
   bool unknown(std::string_view mnemonic, Place place);
   bool unknown_modifier(std::string_view name, Place place);
   bool diagnose();
-  /// Notes why the form at hand does not have that operand; the complaint that got furthest is the one to make.
+  /// Records why the current form does not accept an operand; the reason of the form that matched furthest is reported.
   bool refuse(Place place, std::string_view why);
   bool refuse_operand(const OperandText& text, std::string_view must_be, unsigned words = 0);
   bool refuse_literal(const OperandText& text);

@@ -60,7 +60,7 @@ class Mnemonics {
   std::unordered_map<std::string_view, std::vector<Form>> forms_;
 };
 
-/// The names of a processor, made when they are first asked for.
+/// Returns the names of a processor, which are built on first use.
 const Mnemonics& mnemonics_of(const target::Processor& processor, unsigned wave_size);
 
 }  // namespace Atoll::assembler

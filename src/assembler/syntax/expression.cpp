@@ -38,7 +38,7 @@ constexpr NamedFunction functions[] = {
     {"occupancy", Operation::occupancy},
 };
 
-/// -1 for true, as the GNU assembler has it.
+/// Returns -1 for true, as the GNU assembler.
 int64_t truth(bool value) { return value ? -1 : 0; }
 
 std::optional<int64_t> apply_unary(Operation operation, int64_t value) {

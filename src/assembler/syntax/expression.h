@@ -128,7 +128,7 @@ void walk(const Expression& root, const Visit& visit) {
   }
 }
 
-/// What an expression comes to: plus - minus + constant. Without symbols it is a number.
+/// The value of an expression: plus - minus + constant. A number if it has no symbols.
 struct Value {
   Symbol* plus = nullptr;
   Symbol* minus = nullptr;

@@ -80,7 +80,7 @@ class Lexer {
 
   /// Goes to the next token.
   void advance();
-  /// Goes on at an offset of the text.
+  /// Continues at an offset of the text.
   void jump(size_t offset) {
     next_ = offset;
     advance();

@@ -40,8 +40,8 @@ std::string_view trimmed(std::string_view text) {
 
 // --- Texts ----------------------------------------------------------------------------------------------------------
 
-/// Whether so many bytes more may be expanded to here. If not, it is an error, after which nothing more is read: it is
-/// asked before the bytes are made, since a few lines can stand for more than there is memory.
+/// Checks that the expansion limit allows that many more bytes, before they are generated: a few lines can expand to
+/// more than the available memory. Otherwise reports an error and stops reading.
 bool Parser::has_room(uint64_t bytes, Place place) {
   const bool nested = levels_.size() > 1;
   const bool too_much = bytes + expanded_bytes_ > largest_expansion;
@@ -51,7 +51,7 @@ bool Parser::has_room(uint64_t bytes, Place place) {
                                : fmt::format("macros within macros expand to more than {} bytes", largest_nested));
 }
 
-/// Goes on reading in another text; the one that brings it in has to be at the end of its statement.
+/// Continues in another text. The statement that includes it must be complete.
 void Parser::enter(Buffer buffer) {
   lexer().accept(TokenKind::end_of_statement);
   if (levels_.size() > deepest_expansion) {
@@ -456,7 +456,7 @@ bool Parser::directive_warning(std::string_view, Place place) {
 }
 
 bool Parser::directive_print(std::string_view, Place) {
-  // It speaks to whoever watches the assembly; there is nobody between the lines here.
+  // Output for a user who watches the assembly; it is ignored.
   return quoted() && expect_end();
 }
 

@@ -167,7 +167,7 @@ bool Parser::assignment(std::string_view name, Place place, bool redefinable) {
     return true;
   }
   Symbol& symbol = unit_.symbol(name);
-  // Where it has a value already, the new one is made of that.
+  // If it already has a value, the new one may depend on it.
   const bool of_itself = !symbol.is_variable() && value->kind != Expression::Kind::constant &&
                          unit_.names(*value, [&](const Symbol& each) { return &each == &symbol; });
   if (of_itself) return error(value_place, fmt::format("Recursive use of '{}'", name));

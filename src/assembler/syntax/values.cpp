@@ -16,7 +16,7 @@ const Expression& Unit::constant(int64_t value, Place place) {
 const Expression& Unit::reference(Symbol& name, Specifier specifier, Place place) {
   Symbol& symbol = name.weakly_names != nullptr ? *name.weakly_names : name;
   (name.weakly_names != nullptr ? symbol.weakly_named : symbol.named) = true;
-  // A number that may be set anew is taken as it is now.
+  // A redefinable number is evaluated at once.
   if (symbol.is_variable() && symbol.value->kind == Expression::Kind::constant && specifier == Specifier::none) {
     return constant(symbol.value->constant, place);
   }
@@ -140,7 +140,7 @@ bool Unit::spend(uint64_t steps, Place place) {
   return !exhausted_;
 }
 
-/// An expression whose value is wanted.
+/// An expression under evaluation.
 struct Unit::Pending {
   const Expression* expression;
   Symbol* variable = nullptr;  ///< the one that it names, whose value is being evaluated

@@ -19,7 +19,7 @@ Section& Unit::section(const SectionKey& key, uint32_t type, uint64_t flags, uin
   made.type = type;
   made.flags = flags;
   made.entry_size = entry_size;
-  // Its name stands for its start, unless a symbol or another section has it.
+  // Defines the section's name as its start, unless a symbol or another section has that name.
   Symbol& named = symbol(key.name);
   Symbol& start = named.is_defined() ? symbols_.emplace_back() : named;
   start.name = key.name;
@@ -145,7 +145,7 @@ void Unit::assign(Symbol& symbol, const Expression& value) {
       symbol.earlier.push_back(&earlier);
       symbol.in_expressions = false;
     }
-    // Its place in the symbol table is that of the last time, as LLVM has it.
+    // Its last definition determines its place in the symbol table, as in LLVM.
     if (symbol.registered) kept_[symbol.place_in_order] = nullptr;
     symbol.registered = false;
   }

@@ -128,7 +128,7 @@ class Unit {
   Section& section(const SectionKey& key, uint32_t type, uint64_t flags, uint64_t entry_size = 0);
   Section* find_section(const SectionKey& key);
   Section& current() { return *current_; }
-  /// Content goes there from now on, to that subsection of it; what a section begins with is number 0.
+  /// Switches to a subsection of a section; it starts with number 0.
   void switch_to(Section& section, uint32_t subsection = 0);
   /// The current section, all of it where a subsection is current.
   Section& current_whole() { return current_->whole != nullptr ? *current_->whole : *current_; }
@@ -149,7 +149,7 @@ class Unit {
   void define_local_label(uint64_t number, Place place);
   /// Sets it, maybe anew.
   void assign(Symbol& symbol, const Expression& value);
-  /// The symbol that an expression names: what it was set to then, if it has been set anew since.
+  /// Returns the symbol that an expression refers to: its value at that time, if it has been redefined since.
   static Symbol& meant(const Expression& reference);
   /// What it is set to, without a place in the symbol table, and in all expressions that name it.
   void set_value(Symbol& symbol, const Expression& value);
@@ -172,7 +172,7 @@ class Unit {
   const Expression& here();
   /// A label that no text names, to be defined later.
   Symbol& anonymous_label();
-  /// What it comes to, as far as is known now; nothing when it makes no sense.
+  /// Evaluates the expression as far as possible now; nullopt if it is invalid.
   std::optional<Value> evaluate(const Expression& expression);
   /// The number that it is, if that is known by now.
   std::optional<int64_t> absolute(const Expression& expression);

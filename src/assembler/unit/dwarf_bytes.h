@@ -1,4 +1,4 @@
-// assembler: what every section of debug information is made of: small integers, texts, and values known later.
+// assembler: primitives of debug sections: small integers, strings, and values that are resolved later.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// assembler: which addresses code makes in scalar registers, as far as a few instructions in a row tell. That is how
-// calls and constants are reached: s_getpc, then the distance is added, in two halves or from GFX12.5 on at once, which
-// the linker fills in; or the address is loaded from the global offset table. Disassembly names what is reached so.
+// assembler: recognises addresses that a few consecutive instructions compute in scalar registers, as for calls and
+// constants. s_getpc is followed by an addition of the distance, in two halves or from GFX12.5 on at once, which the
+// linker fills in; or the address is loaded from the global offset table. Disassembly names the targets.
 #pragma once
 
 #include <array>

@@ -1,4 +1,3 @@
-// compiler: see check_intervals.h.
 #include "compiler/analysis/check_intervals.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// compiler: see double_flushes.h.
 #include "compiler/llvm/double_flushes.h"
 
 #include <optional>

@@ -1,4 +1,3 @@
-// compiler: see unused_loads.h.
 #include "compiler/llvm/unused_loads.h"
 
 #include <llvm/ADT/STLExtras.h>

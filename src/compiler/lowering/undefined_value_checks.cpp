@@ -1,4 +1,3 @@
-// compiler: see undefined_value_checks.h.
 #include "compiler/lowering/undefined_value_checks.h"
 
 #include <vector>

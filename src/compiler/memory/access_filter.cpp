@@ -1,4 +1,3 @@
-// compiler: see access_filter.h.
 #include "compiler/memory/access_filter.h"
 
 #include <cassert>

@@ -1,4 +1,3 @@
-// engine/compiled: see block_events.h.
 #include "engine/compiled/block_events.h"
 
 #include "engine/interpreter/observation.h"

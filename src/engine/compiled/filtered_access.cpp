@@ -1,4 +1,3 @@
-// engine/compiled: see filtered_access.h.
 #include "engine/compiled/filtered_access.h"
 
 #include <algorithm>

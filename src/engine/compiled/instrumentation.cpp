@@ -1,4 +1,3 @@
-// engine/compiled: see instrumentation.h.
 #include "engine/compiled/instrumentation.h"
 
 #include "engine/interpreter/observation.h"

@@ -1,4 +1,3 @@
-// engine/compiled: see undefined_values.h.
 #include "engine/compiled/undefined_values.h"
 
 #include <bit>

@@ -1,4 +1,3 @@
-// engine: see exceptions.h.
 #include "engine/interpreter/exceptions.h"
 
 #include <bit>

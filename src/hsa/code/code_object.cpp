@@ -17,7 +17,7 @@ namespace Atoll::hsa {
 
 namespace {
 
-/// The path of an open file as a URI has it: what is not in [a-zA-Z0-9/_.~-] as % and two digits
+/// Returns the path of an open file in URI form: characters other than [a-zA-Z0-9/_.~-] are percent-encoded
 /// (hsa_ven_amd_loader.h, "file_path").
 std::string encoded_path_of(int file) {
   char path[4096];

@@ -186,7 +186,7 @@ hsa_status_t plan(const GpuAgent& gpu, const hsa_ext_image_descriptor_t& descrip
                   bool opaque, uint64_t row_pitch, uint64_t slice_pitch, Layout& layout) {
   if (!is_permission(permission) || !is_geometry(descriptor.geometry)) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   const auto format = find_format(gpu, descriptor.format, descriptor.geometry);
-  // ROCr does not hold the permission against the format's capabilities, and HIP asks for more than it needs.
+  // ROCr does not check the permission against the format's capabilities, and HIP requests more than it needs.
   if (!format || format->capabilities == 0) {
     return extended(HSA_EXT_STATUS_ERROR_IMAGE_FORMAT_UNSUPPORTED);
   }

@@ -73,7 +73,7 @@ constexpr Extension known[] = {
     {HSA_EXTENSION_AMD_PROFILER, "HSA_EXTENSION_AMD_PROFILER", true, 1, 0, nullptr, 0},
     {HSA_EXTENSION_AMD_LOADER, "HSA_EXTENSION_AMD_LOADER", true, 1, 3, &loader_table, sizeof loader_table},
     {HSA_EXTENSION_AMD_AQLPROFILE, "HSA_EXTENSION_AMD_AQLPROFILE", false, 0, 0, nullptr, 0},
-    // Not available, but whoever asks for the table gets functions that say so.
+    // Unavailable, but its table has functions that return an error.
     {HSA_EXTENSION_AMD_PC_SAMPLING, "HSA_EXTENSION_AMD_PC_SAMPLING", false, 1, 0, &pc_sampling_table,
      sizeof pc_sampling_table},
 };

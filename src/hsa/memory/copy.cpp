@@ -241,7 +241,7 @@ hsa_status_t hsa_amd_memory_async_copy(void* dst, hsa_agent_t dst_agent, const v
                                        std::move(dependencies), completion, size <= copied_at_once);
 }
 
-// One thread plays all the copy engines, so that it does not matter which one is asked for.
+// One thread acts as all copy engines, so the engine is ignored.
 hsa_status_t hsa_amd_memory_async_copy_on_engine(void* dst, hsa_agent_t dst_agent, const void* src,
                                                  hsa_agent_t src_agent, size_t size, uint32_t num_dep_signals,
                                                  const hsa_signal_t* dep_signals, hsa_signal_t completion_signal,

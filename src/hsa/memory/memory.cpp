@@ -1,4 +1,4 @@
-// hsa: the records of memory, and the functions that ask about it, lock it and fill it.
+// hsa: memory records, and the functions that query, lock and fill memory.
 #include "hsa/memory/memory.h"
 
 #include <algorithm>

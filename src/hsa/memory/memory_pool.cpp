@@ -54,7 +54,7 @@ hsa_status_t give_pool_only_info(const Pool& pool, int attribute, void* value) {
 constexpr uint32_t known_allocation_flags = HSA_AMD_MEMORY_POOL_PCIE_FLAG | HSA_AMD_MEMORY_POOL_CONTIGUOUS_FLAG |
                                             HSA_AMD_MEMORY_POOL_EXECUTABLE_FLAG | HSA_AMD_MEMORY_POOL_UNCACHED_FLAG;
 
-/// The way between two agents, neither of which is the other.
+/// The link between two distinct agents.
 target::Link link_between(const Agent& one, const Agent& other) {
   const GpuAgent* gpu = Runtime::get()->find_gpu(one.handle());
   const GpuAgent* other_gpu = Runtime::get()->find_gpu(other.handle());
@@ -73,8 +73,8 @@ hsa_amd_memory_pool_link_info_t hop_of(const target::Link& link) {
   return info;
 }
 
-/// Whether the host is to leave a GPU's memory to copies. What HIP writes there by itself, the checkers of what nobody
-/// has written, and of races, would not know of.
+/// Returns whether a GPU's memory is hidden from the host. Direct writes by HIP would be invisible to the checkers of
+/// uninitialized memory and of races.
 bool hides_memory(const Agent& agent, const Pool& pool) {
   const observe::Checkers* const checkers = Runtime::get()->checkers.get();
   return checkers != nullptr && (checkers->wants("init") || checkers->wants("race")) && !pool.is_system() &&

@@ -184,7 +184,7 @@ hsa_status_t get_one(const std::vector<SvmAttributes>& pieces, hsa_amd_svm_attri
   }
 }
 
-/// Whether attributes have been set of any memory: until then nobody asks what is unmapped.
+/// Whether attributes of any memory have been set; until then unmapping needs no notification.
 std::atomic<bool> any_set{false};
 
 void memory_goes(void* pointer, size_t size) {
@@ -200,7 +200,7 @@ void memory_goes(void* pointer, size_t size) {
   }
 }
 
-/// Has the library that stands for the kernel driver tell when memory is unmapped. False: the program runs without it.
+/// Requests notification of unmapped memory from the driver's stand-in library. Returns false if it is not loaded.
 bool watch_unmapping() {
   using Told = std::atomic<void (*)(void*, size_t)>;
   auto* const reported = static_cast<Told*>(dlsym(RTLD_DEFAULT, "atoll_memory_goes"));

@@ -71,7 +71,7 @@ bool VirtualMemory::is_covered(uint64_t address, uint64_t size) const {
 }
 
 hsa_status_t VirtualMemory::reserve(uint64_t size, uint64_t alignment, uint64_t wish, bool usable, void** address) {
-  // HIP 7.2 asks for ordinary memory of any size, as ROCr allows, whatever the header says.
+  // HIP 7.2 requests ordinary memory of any size, which ROCr allows in spite of the header.
   const uint64_t pages = (size + allocation_granule - 1) / allocation_granule * allocation_granule;
   if (size == 0 || pages < size || (!usable && pages != size)) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   const auto reserved = memory_.reserve(pages, alignment, wish, usable ? "managed memory" : "reserved addresses");
@@ -121,7 +121,7 @@ hsa_status_t VirtualMemory::import(int descriptor, uint64_t* handle) {
   Pool* pool = pool_of_shared_memory((*file)->name());
   if (pool == nullptr || !whole_pages((*file)->size())) return HSA_STATUS_ERROR_INVALID_ALLOCATION;
   const std::scoped_lock lock(mutex_);
-  // What is known already keeps its handle, whoever it comes from.
+  // Known files keep their handle.
   for (auto& [number, known] : handles_) {
     if (known.file->inode() != (*file)->inode()) continue;
     ++known.references;

@@ -30,7 +30,7 @@ void AsyncEvents::join() {
 void AsyncEvents::drain() {
   std::unique_lock lock(mutex_);
   if (!thread_.joinable()) return;
-  // A round that has begun may have looked at a signal before its condition held.
+  // The current round may have read a signal before its condition was true.
   const uint64_t wanted = rounds_begun_ + 1;
   report();
   round_done_.wait_for(lock, std::chrono::seconds(1), [&] { return rounds_done_ >= wanted || stopping_; });

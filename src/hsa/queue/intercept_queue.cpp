@@ -95,7 +95,7 @@ class Interceptor final : public InterceptQueue {
   }
 
  private:
-  /// What the writer that a handler calls has to know: it takes no argument for it.
+  /// The state for a handler's writer, which has no context argument.
   struct Position {
     Interceptor* queue;
     size_t handlers_left;

@@ -68,9 +68,8 @@ class SignalStore {
         number != 0 && number < made_.load(std::memory_order_acquire) && offset % sizeof(machine::aql::Signal) == 0;
     return is_one ? own_ + number : nullptr;
   }
-  /// Where kernels announce the event of a signal that they changed, before they interrupt: the place of the first
-  /// signal, which is none. Nobody reads it: the interrupt itself names the event, and those who watch such signals
-  /// look at them.
+  /// The mailbox in which kernels store a changed signal's event before they interrupt: the slot of signal 0, which is
+  /// unused. It is never read, because the interrupt itself carries the event.
   uint64_t event_mailbox() const { return base_; }
   std::mutex& mutex() { return mutex_; }
 
@@ -196,7 +195,7 @@ class SharedSignals {
   std::map<uint64_t, Shared> signals_;
 };
 
-/// Asks for no memory, as signals are also released where nothing may be thrown.
+/// Does not allocate, because signals are also released where exceptions are not allowed.
 SharedSignals& shared_signals() {
   alignas(SharedSignals) static std::byte memory[sizeof(SharedSignals)];
   static auto* const instance = [] {
@@ -284,8 +283,8 @@ namespace {
 
 machine::aql::Signal& trusted(hsa_signal_t handle) { return *reinterpret_cast<machine::aql::Signal*>(handle.handle); }
 
-/// Reports the handle that a function without a status was given. An access to memory that is not there follows, and
-/// ends the process as on hardware.
+/// Reports the invalid handle passed to a function without a status. The following access to unmapped memory ends the
+/// process, as on hardware.
 [[gnu::cold]] void report_wrong_handle(hsa_signal_t handle, const char* function) {
   const Signal* const known = signal_store().find(handle.handle);
   if (known != nullptr && is_of_parent(*known)) return;
@@ -347,8 +346,8 @@ int64_t meeting(machine::Condition condition, int64_t compare) {
   return compare;
 }
 
-/// Waits. A signal of the parent's would be waited for in vain, as work of its GPU does not go on in this process: its
-/// copy here gets a value that ends the wait. So HIP's destructors come to an end in a child that only exits.
+/// Waits for a signal. In a forked child the parent's GPU work does not proceed, so its copy of the signal gets a value
+/// that ends the wait. HIP's destructors thus complete in a child that only exits.
 hsa_signal_value_t wait_checked(hsa_signal_t handle, hsa_signal_condition_t condition, hsa_signal_value_t compare,
                                 uint64_t timeout, hsa_wait_state_t hint, const char* function) {
   machine::aql::Signal& signal = checked(handle, function);
@@ -510,8 +509,7 @@ ATOLL_SIGNAL_WAIT(scacquire)
 
 namespace {
 
-/// Those of a list that are signals, with their numbers in it; the others do not count, as hsa_ext_amd.h has it since
-/// 1.7.
+/// The valid signals of a list, with their indices. Others are ignored since hsa_ext_amd.h 1.7.
 struct ValidSignals {
   ValidSignals(uint32_t count, const hsa_signal_t* signals, const hsa_signal_condition_t* conditions,
                const hsa_signal_value_t* values) {

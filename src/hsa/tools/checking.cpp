@@ -1,4 +1,3 @@
-// hsa: see checking.h.
 #include "hsa/tools/checking.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,3 @@
-// machine: see free_list.h.
 #include "machine/memory/free_list.h"
 
 #include <iterator>

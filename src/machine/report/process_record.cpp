@@ -1,4 +1,3 @@
-// machine: see process_record.h.
 #include "machine/report/process_record.h"
 
 #include <fcntl.h>

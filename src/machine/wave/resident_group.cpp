@@ -1,4 +1,3 @@
-// machine: see resident_group.h.
 #include "machine/wave/resident_group.h"
 
 #include <sys/mman.h>

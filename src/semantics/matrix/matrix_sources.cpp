@@ -1,4 +1,3 @@
-// semantics: see matrix_sources.h.
 #include "semantics/matrix/matrix_sources.h"
 
 #include <algorithm>
