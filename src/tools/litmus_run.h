@@ -9,6 +9,7 @@
 #include "atoll/atoll.h"
 #include "memory_model/litmus.h"
 #include "support/error.h"
+#include "target/processor.h"
 
 namespace Atoll::tools {
 
