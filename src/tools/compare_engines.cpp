@@ -35,11 +35,11 @@ namespace {
 
 /// "v_add_f32_e32 v0, s1, v2 at scale+0x48 (0x1848)".
 std::string describe(const machine::Dispatch& dispatch, uint64_t pc) {
-  const machine::LoadedCode& code = *dispatch.code;
+  const machine::LoadedCode& code = *dispatch.launch.code;
   if (!code.contains(pc)) return fmt::format("{:#x}", pc);
   const target::Processor& processor = dispatch.gpu->processor();
   const target::Target target =
-      target::Target(dispatch.gpu->model().target).with_wave_size(static_cast<uint8_t>(dispatch.wave_size));
+      target::Target(dispatch.gpu->model().target).with_wave_size(static_cast<uint8_t>(dispatch.launch.wave_size));
   const std::span bytes(reinterpret_cast<const uint8_t*>(pc), code.base() + code.size() - pc);
   const auto instruction = engine::decode(bytes, target);
   const std::string text = instruction ? isa::print(*instruction, processor) : "data";
@@ -233,8 +233,8 @@ Result<void> bisect(const EngineOutcome& expected, const ExecuteInEngine& execut
 }  // namespace
 
 void EngineProbe::dispatch_begins(const machine::Dispatch& dispatch) {
-  outcome_.code_bytes = dispatch.code->size();
-  if (run_.described) outcome_.instruction = describe(dispatch, dispatch.code->base() + *run_.described);
+  outcome_.code_bytes = dispatch.launch.code->size();
+  if (run_.described) outcome_.instruction = describe(dispatch, dispatch.launch.code->base() + *run_.described);
 }
 
 void EngineProbe::access(const machine::Wave& wave, const machine::AccessEvent& access) {
