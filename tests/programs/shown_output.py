@@ -29,6 +29,7 @@ SKIPPED = {
     "atoll inspect saxpy": "depends on the compiler",
     "old.co": "needs clang 15",
     "stray.co": "tests/tools/inspect_test.cpp has one",
+    "differ.co": "LaunchCommand.ComparesEngines in tests/tools/launch_test.cpp has one",
     "atoll link a.o": "tests/object/link_test.cpp has it",
     "atoll bundle list ./scale": "depends on the compiler",
     "litmus --run": "counts differ from run to run",
