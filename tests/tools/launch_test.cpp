@@ -89,7 +89,7 @@ TEST_F(LaunchCommand, ComparesEngines) {
   EXPECT_THAT(equal.output, HasSubstr("reverse: the engines' results are equal: 1 buffers, 2560 bytes; "));
   const auto fault = launch("kernels.co --kernel stray --grid 1 --arg buf:1 --compare-engines");
   EXPECT_EQ(fault.exit_code, 0);
-  EXPECT_THAT(fault.output, HasSubstr("both: kernel stray"));
+  EXPECT_THAT(fault.output, HasSubstr("both: kernel 'stray'"));
   for (const char* wrong : {"--engine compiled", "--print 1", "--save 1=x", "--schedule 1", "--check", "--stats"}) {
     EXPECT_EQ(launch(fmt::format("kernels.co --kernel scale --grid 1 --compare-engines {}", wrong)).exit_code, 2);
   }
