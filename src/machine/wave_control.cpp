@@ -117,6 +117,7 @@ bool WaveControl::step(const Wave& wave) {
   if (found == controls_.end() || !found->second.is_stopped) return false;
   let_go(found->second);
   found->second.steps = true;
+  found->second.step_has_begun = false;
   return true;
 }
 
@@ -226,9 +227,12 @@ bool WaveControl::takes_passed_events(const Wave& wave, uint64_t pc) {
 bool WaveControl::before_run(Wave& wave) {
   const std::lock_guard lock(mutex_);
   const auto found = controls_.find(&wave);
-  const Control* const control = found != controls_.end() ? &found->second : nullptr;
+  Control* const control = found != controls_.end() ? &found->second : nullptr;
   if (control != nullptr && control->is_stopped) return false;
-  if (control != nullptr && control->steps) return true;
+  if (control != nullptr && control->steps) {
+    control->step_has_begun = true;
+    return true;
+  }
   if (!is_requested(wave, control != nullptr ? control->seen : 0)) return true;
   park(wave, controls_[&wave], StopReason::requested);
   return false;
@@ -243,6 +247,8 @@ void WaveControl::after_run(Wave& wave) {
     if (found != controls_.end()) {
       Control& control = found->second;
       if (control.is_stopped) return;
+      // A step that was asked for before the run of the stop has ended begins with the next run.
+      if (control.steps && !control.step_has_begun) return;
       has_stepped = control.steps;
       if (!has_stepped && control.stops_here) {
         set_stops_here(control, false);
@@ -258,7 +264,7 @@ void WaveControl::after_run(Wave& wave) {
   const unsigned breakpoint = breakpoint_for(wave, wave.pc);
   const std::lock_guard lock(mutex_);
   Control& control = controls_[&wave];
-  control.steps = false;
+  control.steps = control.step_has_begun = false;
   // The breakpoint has been counted, and is not to stop the wave again.
   const bool is_patched = by_pc_.contains(wave.pc);
   set_passed(control, is_patched ? Passed::breakpoint : Passed::nothing, wave.pc);

@@ -155,6 +155,7 @@ class WaveControl {
   enum class Passed : uint8_t { nothing, breakpoint, events };
   struct Control {
     bool is_stopped = false, stops_here = false, steps = false;
+    bool step_has_begun = false;     ///< the run that executes the step
     unsigned return_breakpoint = 0;  ///< step_over()'s
     uint64_t seen = 0;               ///< requests up to this number concern it no more
     Passed passed{};
