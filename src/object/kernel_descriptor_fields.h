@@ -253,6 +253,12 @@ inline constexpr const DescriptorField* all[] = {&vgpr_count,
 
 }  // namespace descriptor_field
 
+/// Returns how many bytes of LDS GRANULATED_LDS_SIZE counts in: 128 dwords, on GFX6 64 (user guide,
+/// "compute_pgm_rsrc2"; Mesa, ac_gpu_info.c).
+constexpr uint32_t lds_granule(const target::Processor& processor) {
+  return processor.generation == target::Generation::gfx6 ? 256 : 512;
+}
+
 /// Sets a field of the raw descriptor. `value` must fit.
 inline void set_descriptor_field(RawKernelDescriptor& raw, const DescriptorField& field, uint32_t value) {
   const auto set = [&](auto& word) {

@@ -25,14 +25,9 @@ struct ComputeWords {
   bool wave32 = false;
 };
 
-/// Bytes of LDS that one step of LDS_SIZE stands for (Mesa, ac_gpu_info.c).
-uint32_t lds_granule(const target::Processor& processor) {
-  return processor.generation == target::Generation::gfx6 ? 256 : 512;
-}
-
 Result<KernelDescriptor> decode(const ComputeWords& words, const target::Processor& processor) {
   using namespace descriptor_field;
-  // What an HSA descriptor must leave to the packet processor: these objects may set it, and it does not matter here.
+  // HSA reserves these fields for the packet processor. PAL and Mesa3D objects may set them, without an effect here.
   const auto without = [](uint32_t word, std::initializer_list<const DescriptorField*> fields) {
     for (const DescriptorField* field : fields) word &= ~(field->mask() << field->shift);
     return word;

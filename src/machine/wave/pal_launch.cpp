@@ -9,6 +9,7 @@
 #include "machine/wave/wave.h"
 #include "object/elf_file.h"
 #include "object/kernel_descriptor_fields.h"
+#include "object/pal/contradictions.h"
 
 namespace Atoll::machine {
 
@@ -25,19 +26,12 @@ namespace {
 namespace field = object::descriptor_field;
 
 /// Names of hardware registers (object/gpu_registers.h).
-constexpr std::string_view initiator_name = "COMPUTE_DISPATCH_INITIATOR", resources1_name = "COMPUTE_PGM_RSRC1",
-                           resources2_name = "COMPUTE_PGM_RSRC2", resources3_name = "COMPUTE_PGM_RSRC3",
+constexpr std::string_view resources1_name = "COMPUTE_PGM_RSRC1", resources2_name = "COMPUTE_PGM_RSRC2",
                            shader_table_symbol = "_amdgpu_cs_shdr_intrl_data";
 constexpr std::string_view work_group_size_names[3] = {"COMPUTE_NUM_THREAD_X", "COMPUTE_NUM_THREAD_Y",
                                                        "COMPUTE_NUM_THREAD_Z"};
-constexpr uint32_t wave32_bit = 1u << 15;     // COMPUTE_DISPATCH_INITIATOR.CS_W32_EN
 constexpr uint32_t full_work_items = 0xFFFF;  // COMPUTE_NUM_THREAD_X.NUM_THREAD_FULL
 constexpr std::string_view default_entry_point = "_amdgpu_cs_main";
-
-/// GRANULATED_LDS_SIZE counts blocks of 128 dwords, on GFX6 of 64 (user guide, "compute_pgm_rsrc2").
-uint32_t lds_granule(const target::Processor& processor) {
-  return processor.generation == target::Generation::gfx6 ? 64 * 4 : 128 * 4;
-}
 
 /// The pipeline and its compute stage; nulls where the metadata has none.
 struct ComputeStage {
@@ -68,11 +62,6 @@ const object::Symbol* find_function(const object::CodeObject& object, std::strin
   return found == object.functions.end() ? nullptr : &*found;
 }
 
-/// Sets a bit field from a key of the newer metadata, which takes the place of the register.
-void set_field(const object::DescriptorField& field, std::optional<uint32_t> value, uint32_t& word) {
-  if (value) word = (word & ~(field.mask() << field.shift)) | (*value & field.mask()) << field.shift;
-}
-
 /// The compute registers as an HSA kernel descriptor has them. Bits that HSA does not let a descriptor set are left
 /// out.
 object::RawKernelDescriptor registers_of(const ComputeStage& compute, const target::Processor& processor) {
@@ -84,48 +73,45 @@ object::RawKernelDescriptor registers_of(const ComputeStage& compute, const targ
   object::RawKernelDescriptor raw{};
   raw.compute_pgm_rsrc1 = value(resources1_name);
   raw.compute_pgm_rsrc2 = value(resources2_name);
-  raw.compute_pgm_rsrc3 = value(resources3_name);
-  uint32_t& rsrc1 = raw.compute_pgm_rsrc1;
-  uint32_t& rsrc2 = raw.compute_pgm_rsrc2;
-  if (stage.float_mode)
-    rsrc1 = (rsrc1 & ~(0xFFu << field::round_mode_32.shift)) | *stage.float_mode << field::round_mode_32.shift;
-  if (processor.ieee_mode) set_field(field::ieee_mode, stage.ieee_mode, rsrc1);
+  // A key of the newer metadata takes the place of the register's field.
+  const auto set = [&](const object::DescriptorField& to, std::optional<uint32_t> key) {
+    if (key) object::set_descriptor_field(raw, to, *key);
+  };
+  if (stage.float_mode) {
+    constexpr uint32_t all_modes = 0xFFu << field::round_mode_32.shift;
+    raw.compute_pgm_rsrc1 = (raw.compute_pgm_rsrc1 & ~all_modes) | *stage.float_mode << field::round_mode_32.shift;
+  }
+  if (processor.ieee_mode) set(field::ieee_mode, stage.ieee_mode);
   if (processor.work_group_processors) {
-    set_field(field::wgp_mode, stage.wgp_mode, rsrc1);
-    set_field(field::mem_ordered, stage.mem_ordered, rsrc1);
-    set_field(field::fwd_progress, stage.forward_progress, rsrc1);
+    set(field::wgp_mode, stage.wgp_mode);
+    set(field::mem_ordered, stage.mem_ordered);
+    set(field::fwd_progress, stage.forward_progress);
   }
-  set_field(field::fp16_ovfl, stage.fp16_ovfl, rsrc1);
-  set_field(field::private_segment, stage.scratch, rsrc2);
+  set(field::fp16_ovfl, stage.fp16_ovfl);
+  set(field::private_segment, stage.scratch);
   if (const auto& enabled = compute.pipeline->compute_registers) {
-    set_field(field::work_group_id_x, enabled->tgid_x, rsrc2);
-    set_field(field::work_group_id_y, enabled->tgid_y, rsrc2);
-    set_field(field::work_group_id_z, enabled->tgid_z, rsrc2);
-    set_field(field::work_group_info, enabled->tg_size, rsrc2);
-    set_field(field::work_item_id, enabled->work_item_ids, rsrc2);
+    set(field::work_group_id_x, enabled->tgid_x);
+    set(field::work_group_id_y, enabled->tgid_y);
+    set(field::work_group_id_z, enabled->tgid_z);
+    set(field::work_group_info, enabled->tg_size);
+    set(field::work_item_id, enabled->work_item_ids);
   }
-  const bool is_wave32 = stage.wave_size ? *stage.wave_size == 32 : (value(initiator_name) & wave32_bit) != 0;
-  if (is_wave32)
-    raw.kernel_code_properties |=
-        static_cast<uint16_t>(field::wavefront_size32.mask() << field::wavefront_size32.shift);
+  const bool is_wave32 = object::wave_size_of(*compute.pipeline, HardwareStage::cs, processor) == 32;
+  if (is_wave32) set(field::wavefront_size32, 1);
 
   // Counts of registers used are exact; the granulated ones are 0 where the driver is to compute them.
   const uint32_t granule = is_wave32 ? processor.vgpr_granule_wave32 : processor.vgpr_granule;
   if (stage.vgprs && *stage.vgprs != 0) {
     const uint32_t count = (*stage.vgprs + granule - 1) / granule - 1;
-    set_field(field::vgpr_count, std::max(count, field::vgpr_count.of(raw)), rsrc1);
+    set(field::vgpr_count, std::max(count, field::vgpr_count.of(raw)));
   }
-  if (stage.sgprs && *stage.sgprs != 0 && !processor.fixed_sgprs) {
-    set_field(field::sgpr_count, std::max((*stage.sgprs + 7) / 8 - 1, field::sgpr_count.of(raw)), rsrc1);
-  }
+  if (stage.sgprs && *stage.sgprs != 0 && !processor.fixed_sgprs)
+    set(field::sgpr_count, std::max((*stage.sgprs + 7) / 8 - 1, field::sgpr_count.of(raw)));
   for (const object::DescriptorField* each :
        {&field::lds_size, &field::priv, &field::debug_mode, &field::bulky, &field::cdbg_user,
-        &field::exception_address_watch, &field::exception_memory, &field::trap_handler}) {
-    uint32_t& word = each->word == field::lds_size.word ? rsrc2 : rsrc1;
-    if (each == &field::trap_handler && !each->exists(processor)) continue;
-    word &= ~(each->mask() << each->shift);
-  }
-  raw.compute_pgm_rsrc3 = 0;
+        &field::exception_address_watch, &field::exception_memory})
+    set(*each, 0);
+  if (field::trap_handler.exists(processor)) set(field::trap_handler, 0);
   return raw;
 }
 
@@ -268,8 +254,7 @@ Result<PalShader> find_pal_shader(const LoadedCode& code, std::string_view name,
   shader.user_sgprs = stage.user_sgprs.value_or(decoded->user_sgprs);
   const auto resources2 = object::register_number(resources2_name, processor.generation);
   const uint32_t rsrc2 = resources2 ? compute.pipeline->register_value(*resources2).value_or(0) : 0;
-  shader.lds_bytes =
-      stage.lds_bytes.value_or((rsrc2 >> field::lds_size.shift & field::lds_size.mask()) * lds_granule(processor));
+  shader.lds_bytes = stage.lds_bytes.value_or(field::lds_size.of(rsrc2) * object::lds_granule(processor));
   shader.scratch_bytes = stage.scratch_bytes.value_or(0);
   shader.work_group_size = work_group_size_of(compute, processor);
   shader.user_data = user_data_of(*compute.pipeline);
