@@ -20,18 +20,9 @@
 #include <string>
 
 #include <fmt/format.h>
-#include <llvm/MC/MCAsmInfo.h>
-#include <llvm/MC/MCContext.h>
-#include <llvm/MC/MCDisassembler/MCDisassembler.h>
-#include <llvm/MC/MCInst.h>
-#include <llvm/MC/MCInstrInfo.h>
-#include <llvm/MC/MCRegisterInfo.h>
-#include <llvm/MC/MCSubtargetInfo.h>
-#include <llvm/MC/TargetRegistry.h>
-#include <llvm/Support/raw_ostream.h>
-#include <llvm/TargetParser/Triple.h>
 
 #include "isa/decode.h"
+#include "isa/llvm_disassembler.h"
 #include "isa/must_effects.h"
 #include "isa/operand_roles.h"
 #include "isa/patterns.h"
@@ -39,12 +30,6 @@
 #include "isa/subject.h"
 #include "isa/table.h"
 #include "isa/unit.h"
-
-extern "C" {
-void LLVMInitializeAMDGPUTargetInfo();
-void LLVMInitializeAMDGPUTargetMC();
-void LLVMInitializeAMDGPUDisassembler();
-}
 
 namespace Atoll::isa::test {
 namespace {
@@ -64,22 +49,10 @@ struct Description {
   uint64_t flags = 0;  ///< TSFlags
 };
 
-class Llvm {
+class Llvm : public LlvmDisassembler {
  public:
-  Llvm(const target::Processor& processor, unsigned wave_size) : wave_size_(wave_size) {
-    static const bool initialised = [] {
-      LLVMInitializeAMDGPUTargetInfo();
-      LLVMInitializeAMDGPUTargetMC();
-      LLVMInitializeAMDGPUDisassembler();
-      return true;
-    }();
-    (void)initialised;
-    const llvm::Triple triple("amdgcn-amd-amdhsa");
-    std::string error;
-    const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple.str(), error);
-    registers_.reset(target->createMCRegInfo(triple.str()));
-    asm_info_.reset(target->createMCAsmInfo(*registers_, triple.str(), llvm::MCTargetOptions()));
-    instructions_.reset(target->createMCInstrInfo());
+  Llvm(const target::Processor& processor, unsigned wave_size)
+      : LlvmDisassembler(processor, wave_size), wave_size_(wave_size) {
     for (unsigned opcode = 0; opcode < instructions_->getNumOpcodes(); ++opcode) {
       const llvm::MCInstrDesc& each = instructions_->get(opcode);
       for (unsigned i = 0; i < each.getNumOperands(); ++i) {
@@ -87,25 +60,13 @@ class Llvm {
         early_clobbers_.insert(instructions_->getName(opcode).str());
       }
     }
-    const std::string features = wave_size == 64   ? "+wavefrontsize64,-wavefrontsize32"
-                                 : wave_size == 32 ? "+wavefrontsize32,-wavefrontsize64"
-                                                   : "";
-    subtarget_.reset(target->createMCSubtargetInfo(triple.str(), "", ""));
-    if (!subtarget_->isCPUStringValid(processor.name)) return;
-    subtarget_.reset(target->createMCSubtargetInfo(triple.str(), std::string(processor.name), features));
-    context_ = std::make_unique<llvm::MCContext>(triple, asm_info_.get(), registers_.get(), subtarget_.get());
-    disassembler_.reset(target->createMCDisassembler(*subtarget_, *context_));
   }
-
-  bool knows_processor() const { return disassembler_ != nullptr; }
 
   std::optional<Description> describe(const Bytes& bytes) const {
     llvm::MCInst instruction;
     Description result;
     uint64_t size = 0;
-    const auto status =
-        disassembler_->getInstruction(instruction, size, llvm::ArrayRef(bytes.data(), bytes.size()), 0, llvm::nulls());
-    if (status != llvm::MCDisassembler::Success) return std::nullopt;
+    if (!disassemble(bytes, instruction, size)) return std::nullopt;
     const llvm::MCInstrDesc& description = instructions_->get(instruction.getOpcode());
     result.name = instructions_->getName(instruction.getOpcode()).str();
     result.size = size;
@@ -173,12 +134,6 @@ class Llvm {
 
   unsigned wave_size_;
   std::set<std::string> early_clobbers_;  ///< instructions with the constraint
-  std::unique_ptr<llvm::MCRegisterInfo> registers_;
-  std::unique_ptr<llvm::MCAsmInfo> asm_info_;
-  std::unique_ptr<llvm::MCInstrInfo> instructions_;
-  std::unique_ptr<llvm::MCSubtargetInfo> subtarget_;
-  std::unique_ptr<llvm::MCContext> context_;
-  std::unique_ptr<llvm::MCDisassembler> disassembler_;
 };
 
 std::string name_of(unsigned reg) {

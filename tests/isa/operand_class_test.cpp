@@ -17,32 +17,17 @@
 #include <string>
 
 #include <fmt/format.h>
-#include <llvm/MC/MCAsmInfo.h>
-#include <llvm/MC/MCContext.h>
-#include <llvm/MC/MCDisassembler/MCDisassembler.h>
-#include <llvm/MC/MCInst.h>
-#include <llvm/MC/MCInstrInfo.h>
-#include <llvm/MC/MCRegisterInfo.h>
-#include <llvm/MC/MCSubtargetInfo.h>
-#include <llvm/MC/TargetRegistry.h>
-#include <llvm/Support/raw_ostream.h>
-#include <llvm/TargetParser/Triple.h>
 
 #include "isa/decode.h"
+#include "isa/llvm_disassembler.h"
 #include "isa/patterns.h"
 #include "isa/print.h"
 #include "isa/subject.h"
 
-extern "C" {
-void LLVMInitializeAMDGPUTargetInfo();
-void LLVMInitializeAMDGPUTargetMC();
-void LLVMInitializeAMDGPUDisassembler();
-}
-
 namespace Atoll::isa::test {
 namespace {
 
-/// What LLVM's description says of one operand.
+/// LLVM's description of one operand.
 struct OperandDescription {
   std::string name;  ///< of the register class
   bool vgpr = false, agpr = false, scalar = false;
@@ -69,41 +54,15 @@ struct OperandTypes {
   static bool is_number(unsigned type) { return type == kimm32 || type == kimm16; }
 };
 
-class Llvm {
+class Llvm : public LlvmDisassembler {
  public:
-  Llvm(const target::Processor& processor, unsigned wave_size) {
-    static const bool initialised = [] {
-      LLVMInitializeAMDGPUTargetInfo();
-      LLVMInitializeAMDGPUTargetMC();
-      LLVMInitializeAMDGPUDisassembler();
-      return true;
-    }();
-    (void)initialised;
-    const llvm::Triple triple("amdgcn-amd-amdhsa");
-    std::string error;
-    const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple.str(), error);
-    registers_.reset(target->createMCRegInfo(triple.str()));
-    asm_info_.reset(target->createMCAsmInfo(*registers_, triple.str(), llvm::MCTargetOptions()));
-    instructions_.reset(target->createMCInstrInfo());
-    const std::string features = wave_size == 64   ? "+wavefrontsize64,-wavefrontsize32"
-                                 : wave_size == 32 ? "+wavefrontsize32,-wavefrontsize64"
-                                                   : "";
-    subtarget_.reset(target->createMCSubtargetInfo(triple.str(), "", ""));
-    if (!subtarget_->isCPUStringValid(processor.name)) return;
-    subtarget_.reset(target->createMCSubtargetInfo(triple.str(), std::string(processor.name), features));
-    context_ = std::make_unique<llvm::MCContext>(triple, asm_info_.get(), registers_.get(), subtarget_.get());
-    disassembler_.reset(target->createMCDisassembler(*subtarget_, *context_));
-  }
-
-  bool knows_processor() const { return disassembler_ != nullptr; }
+  using LlvmDisassembler::LlvmDisassembler;
 
   std::optional<InstructionDescription> describe(const Bytes& bytes) const {
     llvm::MCInst instruction;
     InstructionDescription result;
     uint64_t size = 0;
-    const auto status =
-        disassembler_->getInstruction(instruction, size, llvm::ArrayRef(bytes.data(), bytes.size()), 0, llvm::nulls());
-    if (status != llvm::MCDisassembler::Success) return std::nullopt;
+    if (!disassemble(bytes, instruction, size)) return std::nullopt;
     const llvm::MCInstrDesc& description = instructions_->get(instruction.getOpcode());
     result.name = instructions_->getName(instruction.getOpcode()).str();
     result.size = size;
@@ -168,12 +127,6 @@ class Llvm {
     to.scalar_alignment = known->second.scalar_alignment;
   }
 
-  std::unique_ptr<llvm::MCRegisterInfo> registers_;
-  std::unique_ptr<llvm::MCAsmInfo> asm_info_;
-  std::unique_ptr<llvm::MCInstrInfo> instructions_;
-  std::unique_ptr<llvm::MCSubtargetInfo> subtarget_;
-  std::unique_ptr<llvm::MCContext> context_;
-  std::unique_ptr<llvm::MCDisassembler> disassembler_;
   mutable std::map<unsigned, OperandDescription> classes_;
 };
 
@@ -188,7 +141,7 @@ const OperandDescription* description_of(const Operand& operand, const Instructi
   return found;
 }
 
-/// What is different between both classes, as far as it matters; empty if nothing is.
+/// Returns the differences between both classes that matter; empty if there are none.
 std::string difference(const Instruction& in, const OpcodeMap& map, const OperandClass& ours,
                        const OperandDescription& llvm) {
   std::string text;

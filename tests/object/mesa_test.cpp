@@ -4,9 +4,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <filesystem>
 
 #include "object/code_object.h"
 #include "object/loadable_code.h"
@@ -16,10 +13,6 @@ namespace Atoll::object {
 namespace {
 
 using testing::HasSubstr;
-
-std::string scratch_path(std::string_view name) {
-  return (std::filesystem::temp_directory_path() / fmt::format("atoll-mesa-{}-{}", getpid(), name)).string();
-}
 
 constexpr const char* kernels = R"(
 @lds = internal addrspace(3) global [64 x i32] poison, align 4
@@ -43,7 +36,8 @@ declare void @llvm.amdgcn.exp.f32(i32, i32, float, float, float, float, i1, i1)
 )";
 
 std::vector<uint8_t> compile(const std::string& source, const std::string& triple, const std::string& processor) {
-  const std::string path = scratch_path(processor);
+  const test::TemporaryDirectory directory;
+  const std::string path = directory / processor;
   test::write_file(path + ".ll", source);
   const auto run = test::run_command(
       fmt::format("llc-22 -mtriple={} -mcpu={} -filetype=obj {}.ll -o {}.o 2>&1", triple, processor, path, path));

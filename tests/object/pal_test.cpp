@@ -3,9 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
 #include <map>
 #include <regex>
 #include <sstream>
@@ -17,10 +15,6 @@ namespace Atoll::object {
 namespace {
 
 using testing::HasSubstr;
-
-std::string scratch_path(std::string_view name) {
-  return (std::filesystem::temp_directory_path() / fmt::format("atoll-pal-{}-{}", getpid(), name)).string();
-}
 
 /// A compute shader with a table in user data, LDS, scratch and a work-group id.
 constexpr const char* shader = R"(
@@ -51,7 +45,8 @@ declare void @llvm.amdgcn.s.barrier()
 
 /// Compiles the shader.
 std::vector<uint8_t> compile(const std::string& processor) {
-  const std::string path = scratch_path(processor);
+  const test::TemporaryDirectory directory;
+  const std::string path = directory / processor;
   test::write_file(path + ".ll", shader);
   const auto run = test::run_command(
       fmt::format("llc-22 -mtriple=amdgcn--amdpal -mcpu={} -filetype=obj {}.ll -o {}.o 2>&1", processor, path, path));
@@ -61,7 +56,8 @@ std::vector<uint8_t> compile(const std::string& processor) {
 
 /// Assembles a text for PAL by llvm-mc.
 std::vector<uint8_t> assemble(const std::string& text, const std::string& processor) {
-  const std::string path = scratch_path("text");
+  const test::TemporaryDirectory directory;
+  const std::string path = directory / "text";
   test::write_file(path + ".s", text);
   const auto run = test::run_command(
       fmt::format("llvm-mc-22 -triple=amdgcn--amdpal -mcpu={} -filetype=obj {}.s -o {}.o 2>&1", processor, path, path));
@@ -71,7 +67,8 @@ std::vector<uint8_t> assemble(const std::string& text, const std::string& proces
 
 /// The metadata as llvm-readobj prints it, from "---" to "...".
 std::string metadata_by_llvm(const std::vector<uint8_t>& object) {
-  const std::string path = scratch_path("notes.o");
+  const test::TemporaryDirectory directory;
+  const std::string path = directory / "notes.o";
   test::write_file(path, {object.begin(), object.end()});
   const std::string output = test::run_command(fmt::format("llvm-readobj-22 --notes {}", path)).output;
   const size_t begin = output.find("---\n"), end = output.find("\n...\n");
@@ -287,7 +284,8 @@ TEST(GpuRegisters, NamesAreLlvms) {
   for (const auto& [first, last] : {std::pair(0x2c00u, 0x2effu), {0xa000u, 0xa3ffu}, {0xc240u, 0xc27fu}})
     for (uint32_t number = first; number <= last; ++number) text += fmt::format("      {:#x}: 0\n", number);
   text += "...\n.end_amdgpu_pal_metadata\n";
-  const std::string path = scratch_path("names.s");
+  const test::TemporaryDirectory directory;
+  const std::string path = directory / "names.s";
   test::write_file(path, text);
   const auto run = test::run_command(fmt::format("llvm-mc-22 -triple=amdgcn--amdpal -mcpu=gfx1030 {}", path));
   ASSERT_EQ(run.exit_code, 0) << run.output;
