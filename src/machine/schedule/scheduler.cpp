@@ -36,7 +36,7 @@ constexpr size_t woken_at_once = 2;
 /// How long the launching thread spins for the others' last work-groups before it sleeps.
 constexpr uint64_t spin_for_done_ns = 20'000;
 
-/// Work-groups that only seem to wait let a new one begin each, up to so many; see Scheduler::set_aside.
+/// Work-groups that only seem to wait let a new one begin each, up to so many; see Scheduler::preempt.
 constexpr size_t trusted_waiters = 64;
 
 /// How long a thread goes round work-groups that all wait before it sleeps in between, and how long then: what they
@@ -118,7 +118,7 @@ void Scheduler::work_until_slice_ends(TimeSlice& slice, bool& any) {
     release_claimed(slice);
     if (outcome == Outcome::slice_over || slice.has_progressed) progressed_at = slice.now;
     waiting_in_a_row = outcome == Outcome::slice_over ? 0 : waiting_in_a_row + 1;
-    preempted(slice, outcome);
+    preempt(slice, outcome);
     slice.is_half_way = false;
     if (waiting_in_a_row > d.progress.preemption_count.load(std::memory_order_relaxed)) {
       // Everybody waits: perhaps for a host thread that has no processor.
@@ -225,7 +225,7 @@ std::shared_ptr<Dispatch> Scheduler::next_offered(Worker& self) {
   }
 }
 
-/// Takes the next work-group in the round of those that were set aside, if any was.
+/// Takes the next preempted work-group, round robin, if there is one.
 std::unique_ptr<ResidentGroup> Scheduler::resume(Dispatch& dispatch) {
   if (dispatch.progress.preempted.empty()) return nullptr;
   auto next = dispatch.progress.preempted.upper_bound(dispatch.progress.last_resumed);
@@ -330,7 +330,7 @@ void Scheduler::release_claimed(TimeSlice& slice) {
   if (slice.taken == slice.taken_end) return;
   Dispatch& dispatch = *slice.dispatch;
   const std::lock_guard lock(dispatch.progress.mutex);
-  if (dispatch.progress.error) {  // it is being cancelled, and nobody begins them any more
+  if (dispatch.progress.error) {  // cancelled: no thread begins them
     slice.ended += slice.taken_end - slice.taken;
   } else {
     dispatch.progress.given_back.emplace_back(slice.taken, slice.taken_end);
@@ -362,7 +362,7 @@ void Scheduler::cancel(Dispatch& dispatch, support::Error error, std::optional<F
 }
 
 /// Sets the slice's work-group aside, and sees whether new ones may begin.
-void Scheduler::preempted(TimeSlice& slice, Outcome why) {
+void Scheduler::preempt(TimeSlice& slice, Outcome why) {
   Dispatch& dispatch = *slice.dispatch;
   {
     const std::lock_guard lock(dispatch.progress.mutex);

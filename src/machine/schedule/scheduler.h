@@ -15,13 +15,13 @@
 // A work-group has one thread at a time. Its waves take turns: each runs until it ends, arrives at a barrier or has
 // used up a budget of instructions. Work-groups may wait for each other, for other dispatches or for the host, so
 // none keeps a thread for ever: after a time slice, or when all its waves say that they wait (s_sleep) or look as if
-// they did, it is set aside, and others run. Those set aside come before new ones, so that work-groups
+// they did, it is preempted, and others run. Preempted ones come before new ones, so that work-groups
 // that merely take long do not pile up. They may wait for one that has not begun, so new ones do begin: one for each
 // that says that it waits; one with every full round in which none has ended; and as many as wait when none so much as
 // got on, until as many have begun as fit on the GPU. Work-groups thus get their wish, as far as hardware grants it.
 //
 // Mostly a work-group waits for those before it (rows of a triangular system, sums of a scan). So when one has ended,
-// the first of those set aside is next; a wave that seems to wait only polls when its turn comes, and other waves
+// the first preempted one is next; a wave that seems to wait only polls when its turn comes, and other waves
 // of a dispatch in which some do run little before they are looked at.
 #pragma once
 
@@ -98,7 +98,7 @@ class Scheduler {
   void run_out_of_memory(TimeSlice& slice);
   void stop_workers();
   void fault(Wave& wave);
-  void preempted(TimeSlice& slice, Outcome why);
+  void preempt(TimeSlice& slice, Outcome why);
   void count_ended(Dispatch& dispatch, TimeSlice& slice);
   void complete(Dispatch& dispatch);
   std::unique_ptr<ResidentGroup> take_storage();

@@ -102,7 +102,7 @@ static void report_release(Observer& observer, const WorkGroup& group) {
   }
 }
 
-/// Runs the slice's work-group until it ends or has to be set aside, and as many others after it as it has taken,
+/// Runs the slice's work-group until it ends or has to be preempted, and as many others after it as it has taken,
 /// as long as they end.
 Scheduler::Outcome Scheduler::run(TimeSlice& slice) {
   try {

@@ -33,10 +33,10 @@ struct Scheduler::TimeSlice {
   uint64_t budget = least_budget;              ///< of a wave
 
   std::unique_ptr<ResidentGroup> resident{};      ///< prepared for the dispatch: the work-group that runs, or will
-  bool is_resumed = false;                        ///< it had been set aside
+  bool is_resumed = false;                        ///< it had been preempted
   bool has_progressed = false;                    ///< since it began or was resumed
   bool saw_waiting = false;                       ///< a wave that seems to wait
-  bool is_half_way = false;                       ///< it has begun, and neither ended nor been set aside
+  bool is_half_way = false;                       ///< it has begun, and neither ended nor been preempted
   size_t next_wave = 0;                           ///< of the round
   Wave* wave = nullptr;                           ///< that ran last
   bool all_wait = true, all_seem_to_wait = true;  ///< the waves that ran in this round

@@ -100,16 +100,15 @@ struct DispatchProgress {
   std::function<void(Dispatch&)> on_done;             ///< called by the thread that ends it, just before `done` is set
 
   std::mutex mutex;  ///< of what follows
-  // Work-groups set aside half-way so that others get their turn (scheduler.h).
+  // Work-groups that are preempted, so that others get their turn (scheduler.h).
   std::map<uint64_t, std::unique_ptr<ResidentGroup>> preempted;  ///< by work-group number
   uint64_t last_resumed = UINT64_MAX;                            ///< the number of which
-  std::atomic<size_t> preemption_count{0};                       ///< of `set_aside`, to be read without the mutex
+  std::atomic<size_t> preemption_count{0};                       ///< size of `preempted`, to be read without the mutex
   // Work-groups that threads took and gave back before they began, as ranges.
   std::vector<std::pair<uint64_t, uint64_t>> given_back;
   std::atomic<size_t> given_back_count{0};  ///< of ranges, to be read without the mutex
-  uint64_t launch_credit = 0;               ///< how many new work-groups may begin before those set aside go on
-  uint64_t fruitless_rounds =
-      0;  ///< turns in a row of work-groups set aside in which none got on, or that got on no further
+  uint64_t launch_credit = 0;               ///< how many new work-groups may begin before preempted ones go on
+  uint64_t fruitless_rounds = 0;            ///< turns in a row of preempted work-groups without progress
   // Why it was cancelled: the first reason counts.
   std::optional<support::Error> error;
   std::optional<FaultReport> fault;  ///< when the reason is a fault
