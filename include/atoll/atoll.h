@@ -12,7 +12,7 @@
 // cheap to copy, share their object, and keep alive what they need. They may be used by several threads. A handle that
 // is default-constructed or moved from is empty and may only be assigned to.
 //
-// The same interface for C: atoll_c.h.
+// The C interface is in atoll_c.h.
 #pragma once
 
 #include <array>

@@ -67,7 +67,7 @@ RegisterCounts::RegisterCounts(const machine::Wave& wave, const target::Target& 
   agprs = wave.agprs;
   const machine::Dispatch* dispatch = wave.work_group != nullptr ? wave.work_group->dispatch : nullptr;
   if (dispatch != nullptr && dispatch->kernel != nullptr && dispatch->launch.has_dynamic_vgprs) {
-    vgprs = dispatch->launch.max_vgprs;  // that it can ask for
+    vgprs = dispatch->launch.max_vgprs;  // the limit of s_alloc_vgpr
     return;
   }
   // In a unified file the AGPRs follow, and are as well the VGPRs of those numbers.

@@ -80,7 +80,7 @@ class Classifier {
     class_.wide_literal = literal && map_.layout.wide_literals && is_one_word && words_of(class_.type) == 2;
   }
 
-  /// Whether a source of this encoding may be a constant after the instruction.
+  /// Returns whether a source of this encoding may be a literal.
   bool vector_literals() const {
     if (form_.extension != Extension::none && form_.extension != Extension::literal) return false;
     return is_vop3() ? map_.layout.vector_literals : !row_.has(flag::no_literal);
@@ -158,7 +158,7 @@ class Classifier {
       case Field::wmma_src0:
       case Field::wmma_src1:
         if (row_.has(flag::matrix_formats)) {
-          // LLVM takes both for the widest if it does not know one.
+          // LLVM assumes the widest format for both if either is unknown.
           const bool known = form_.cbsz <= 4 && form_.blgp <= 4;
           return vgprs(known ? wmma_words_of_format(field == Field::wmma_src0 ? form_.cbsz : form_.blgp) : 16);
         }

@@ -66,7 +66,7 @@ class Gpu {
   /// `kernarg_address` are guest addresses; the completion signal is ignored. Sets `fault` if the kernel faults.
   virtual support::Result<KernelStatistics> run(const aql::KernelDispatchPacket& packet,
                                                 std::optional<FaultReport>* fault = nullptr) = 0;
-  /// The same for a launch of any ABI (launch_state.h); `name` is the kernel's. Its code must be loaded on this GPU.
+  /// Executes a launch of any ABI (launch_state.h) of kernel `name`. Its code must be loaded on this GPU.
   virtual support::Result<KernelStatistics> run(LaunchState launch, std::string_view name,
                                                 std::optional<FaultReport>* fault = nullptr) = 0;
   /// Of the amd_queue_t that kernels launched by run() see as theirs.

@@ -170,7 +170,7 @@ bool WaveControl::on_breakpoint(Wave& wave, uint64_t pc) {
     const std::lock_guard lock(mutex_);
     const auto found = controls_.find(&wave);
     if (found != controls_.end() && found->second.passed != Passed::nothing && found->second.passed_pc == pc) {
-      // What has been passed with the events is still to be asked for.
+      // The mark of passed events stays for takes_passed_events().
       if (found->second.passed == Passed::breakpoint) set_passed(found->second, Passed::nothing, 0);
       return false;
     }
@@ -247,7 +247,7 @@ void WaveControl::after_run(Wave& wave) {
     if (found != controls_.end()) {
       Control& control = found->second;
       if (control.is_stopped) return;
-      // A step that was asked for before the run of the stop has ended begins with the next run.
+      // A step requested before the stopping run has returned begins with the next run.
       if (control.steps && !control.step_has_begun) return;
       has_stepped = control.steps;
       if (!has_stepped && control.stops_here) {

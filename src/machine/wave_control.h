@@ -12,8 +12,8 @@
 //
 // A stopped wave keeps WaveState::ready, or waits at its barrier, and the scheduler does not run it. The host thread
 // goes on with other waves and work-groups, so that stopping one wave does not stop others. While a wave is stopped,
-// its registers, its scratch and Wave::pc belong to the caller, who may change them, on any thread. Registers that the
-// code reads no more before it writes them have no defined value in compiled code.
+// its registers, its scratch and Wave::pc belong to the caller and may be changed on any thread. Dead registers have no
+// defined value in compiled code.
 //
 // A kernel's time limit does not end a dispatch while one of its waves is stopped.
 //
@@ -102,7 +102,7 @@ class WaveControl {
   void resume(const WaveSelector& waves);
   /// Lets one stopped wave execute one instruction, and stops it again. One that ends or faults is not stopped.
   bool step(const Wave& wave);
-  /// The same; a call is executed until it returns in the same wave, or until a breakpoint.
+  /// Steps as step() does, but executes a call until it returns in the same wave, or until a breakpoint.
   bool step_over(const Wave& wave);
 
   /// Returns the waves that are stopped.

@@ -111,7 +111,7 @@ struct ArgumentLayout {
 /// and for vectors of what is no number.
 support::Result<ArgumentLayout> argument_layout(std::span<const ArgumentShape> arguments, unsigned bits);
 
-/// What an image argument points to: 8 dwords of resource, then these.
+/// An image argument points to 8 dwords of resource, followed by these.
 constexpr unsigned image_resource_dwords = 8, image_type_dword = 8, image_order_dword = 9;
 std::string_view image_type_name(uint32_t dword);                  ///< "CL_SNORM_INT8"; the dword's low 4 bits count
 std::optional<std::string_view> image_order_name(uint32_t dword);  ///< "CL_RGBA"; the dword's low 5 bits count
@@ -155,7 +155,7 @@ struct ConstantField {
 /// Returns the documented dwords of constant buffer 0, in order.
 std::span<const ConstantField> constant_buffer_0(ConstantLayout layout);
 
-/// What a launch puts into constant buffer 0.
+/// Values of a launch for constant buffer 0.
 struct ConstantSetup {
   uint32_t dimensions = 1;
   std::array<uint32_t, 3> global_size{1, 1, 1}, local_size{1, 1, 1}, global_offset{}, group_offset{};

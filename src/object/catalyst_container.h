@@ -69,7 +69,7 @@ struct UserData {
   uint32_t data_class, api_slot, first_sgpr, num_sgprs;
 };
 
-/// What the note PROGINFO says, decoded.
+/// The decoded note PROGINFO.
 struct ProgramInfo {
   std::vector<UserData> user_data;
   uint32_t vgprs = 0, sgprs = 0;           ///< used by the kernel

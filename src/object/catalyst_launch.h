@@ -37,7 +37,7 @@ struct LaunchInfo {
 /// program info that contradicts the metadata.
 support::Result<LaunchInfo> launch_info(const Container& container, const Kernel& kernel);
 
-/// The same for OpenCL 2.0.
+/// Returns what a launch of an OpenCL 2.0 kernel needs.
 support::Result<LaunchInfo> launch_info(const Cl2Container& container, const Cl2Kernel& kernel);
 
 }  // namespace Atoll::object::catalyst

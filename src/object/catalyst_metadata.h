@@ -80,7 +80,7 @@ struct DataSegment {
   std::vector<uint8_t> bytes() const;  ///< the segment's contents
 };
 
-/// What an argument is, by the token that declares it.
+/// The token that declares an argument.
 enum class ArgumentToken : uint8_t { value, pointer, image, sampler, counter };
 
 /// A kernel argument, where its data goes.

@@ -25,7 +25,7 @@ struct EntryPoint {
   std::string name;  ///< of the symbol
   HardwareStage stage = HardwareStage::cs;
   uint64_t address = 0;  ///< of the first instruction, relative to the load address
-  /// Of compute only: allocated registers, initial MODE, enabled work-group and work-item ids, LDS and scratch.
+  /// Compute stages only: allocated registers, initial MODE, enabled work-group and work-item ids, LDS and scratch.
   std::optional<KernelDescriptor> state;
   uint32_t wave_size = 64;
   std::vector<PalUserData> user_data;  ///< PAL: what each user SGPR is loaded with

@@ -25,7 +25,7 @@ struct GpuConfiguration {
 
 struct Configuration {
   std::vector<GpuConfiguration> gpus;    ///< ATOLL_GPU, ATOLL_GPUS: those that ROCR_VISIBLE_DEVICES shows, in its order
-  std::string statistics;                ///< ATOLL_STATS (machine/report/statistics.h); empty: none are told
+  std::string statistics;                ///< ATOLL_STATS (machine/report/statistics.h); empty: no output
   std::chrono::nanoseconds timeout{0};   ///< ATOLL_TIMEOUT, in seconds, of one kernel
   unsigned threads = 0;                  ///< ATOLL_THREADS
   machine::Schedule schedule;            ///< ATOLL_SCHEDULE

@@ -99,7 +99,7 @@ Json describe(const catalyst::ProgramInfo& info) {
   return json;
 }
 
-/// What a launch needs of a kernel; the reason where it cannot be launched.
+/// Describes what a launch of a kernel needs, or why it cannot be launched.
 Json describe(const Result<catalyst::LaunchInfo>& launch) {
   if (!launch) return {{"refused", launch.error().message}};
   const object::KernelDescriptor& state = launch->state;

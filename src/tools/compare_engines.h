@@ -25,7 +25,7 @@ struct ComparedBuffer {
   std::vector<uint8_t> bytes;
 };
 
-/// What an execution left behind.
+/// The results of one execution.
 struct EngineOutcome {
   std::string failure;  ///< empty: the kernel ended well
   std::vector<ComparedBuffer> buffers;

@@ -272,7 +272,7 @@ Result<void> report_statistics(const std::string& where, const Gpu& gpu, const s
   return write_file(machine::with_process(where), {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
 }
 
-/// What the public library calls a failure, as an error of a tool.
+/// Converts a Failure of the public library to a tool's error.
 std::unexpected<support::Error> broken(const Failure& failure) {
   return fail(ErrorKind::aborted, "{}", failure.message);
 }

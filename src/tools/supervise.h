@@ -2,8 +2,7 @@
 //
 // `atoll run` becomes the program where nothing has to be said after it. With --check or --stats a process may end
 // before it reports: by a signal, by _exit(), or by execution of another program. The supervisor then reads the record
-// that the process has left (machine/report/process_record.h), and gives the exit code that findings of any process ask
-// for.
+// that the process has left (machine/report/process_record.h), and gives the exit code for findings of any process.
 #pragma once
 
 #include <filesystem>

@@ -49,7 +49,7 @@ Seen look(const Wave& wave) {
   const uint8_t* lds = wave.work_group->lds;
   seen.lds_zero = std::all_of(lds, lds + seen.lds_bytes, [](uint8_t byte) { return byte == 0; });
   const Dispatch& dispatch = *wave.work_group->dispatch;
-  seen.packet_address = dispatch.launch.packet.address;  // 0 if the kernel does not ask for it
+  seen.packet_address = dispatch.launch.packet.address;  // 0 if the kernel does not enable it
   const auto* packet = reinterpret_cast<const uint8_t*>(seen.packet_address);
   if (packet != nullptr) seen.packet.assign(packet, packet + dispatch.launch.packet.size);
   seen.queue_address = dispatch.submission.queue_address;

@@ -41,7 +41,7 @@ std::vector<uint8_t> make_shader(const std::string& processor, const std::string
 constexpr const char* processors[] = {"gfx900", "gfx1030", "gfx1100", "gfx1200"};
 constexpr const char* stack = "  %s = alloca i32, addrspace(5)\n  store volatile i32 %a, ptr addrspace(5) %s\n";
 
-/// What waves see of a launch of 2 x 1 x 1 work-groups of 64 work-items.
+/// The first state of waves in a launch of 2 x 1 x 1 work-groups of 64 work-items.
 struct Seen {
   uint32_t group = 0, index = 0, wave_size = 0, mode = 0;
   uint64_t scratch = 0;

@@ -122,7 +122,7 @@ TEST_F(WorkerTest, RunsWhereItMayIfThatIsOneProcessorOnly) {
 
 TEST_F(WorkerTest, WhatIsNoProcessorChangesNothing) {
   start();
-  avoid_cpu(-1);  // as sched_getcpu() says when it cannot tell
+  avoid_cpu(-1);  // the result of sched_getcpu() on failure
   avoid_cpu(1'000'000);
   EXPECT_TRUE(equal(allowed(thread_), before_));
 }

@@ -456,7 +456,7 @@ bool Parser::directive_warning(std::string_view, Place place) {
 }
 
 bool Parser::directive_print(std::string_view, Place) {
-  // Output for a user who watches the assembly; it is ignored.
+  // .print writes to the terminal during assembly. It is ignored.
   return quoted() && expect_end();
 }
 

@@ -58,8 +58,8 @@ const void* const improvements[] = {&llvm::EarlyTailDuplicateID,
                                     &llvm::MachineLateInstrsCleanupID,
                                     &llvm::MachineCopyPropagationID};
 
-/// What LLVMTargetMachine::addPassesToEmitFile() adds for an object file; if `fast_compile`, without what takes a
-/// quarter of its time. False: there is no such pipeline.
+/// Adds the passes of LLVMTargetMachine::addPassesToEmitFile() for an object file. `fast_compile` leaves out passes
+/// that take a quarter of the time. Returns false if LLVM has no such pipeline.
 bool add_code_generator(llvm::legacy::PassManager& passes, llvm::LLVMTargetMachine& target,
                         llvm::raw_pwrite_stream& object, bool fast_compile) {
   auto* machine = new llvm::MachineModuleInfoWrapperPass(&target);

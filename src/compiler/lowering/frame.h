@@ -101,7 +101,7 @@ struct Frame {
   void set_lane_mask(unsigned reg, llvm::Value* lanes) {
     set_scalar(reg, wave_size() == 64 ? lanes : ir.CreateTrunc(lanes, i32()));
   }
-  /// Stores MODE to the wave. Translated code itself knows its mode statically.
+  /// Stores MODE to the wave. In translated code the mode is a constant.
   void write_mode(const engine::CodeMode& value) {
     write_floats(value.floats);
     write_banks(value.banks);

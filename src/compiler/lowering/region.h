@@ -74,7 +74,7 @@ class Region {
         registers_(frame),
         ordinary_resources_(ordinary_resources) {}
 
-  /// Sets the liveness before and after the next instruction, independent of who executes it. Both must stay valid
+  /// Sets the liveness before and after the next instruction, whichever engine executes it. Both must stay valid
   /// until the call for the one after it.
   void come_to(const Live& before, const Live& after) {
     before_ = &before;

@@ -1,8 +1,8 @@
-// engine/compiled: translated code tells the path of a wave (machine/instrumentation_client.h,
+// engine/compiled: reports the path of a wave from translated code (machine/instrumentation_client.h,
 // InstrumentationRequest::paths): each block, as it begins.
 //
-// After a block has been reported, the wave may leave it in the middle, for the interpreter or at a fault. Wave::told
-// then holds the rest of the block, which the interpreter does not report again (observation.cpp).
+// After a block has been reported, the wave may leave it in the middle, for the interpreter or at a fault.
+// Wave::reported then holds the rest of the block, which the interpreter does not report again (observation.cpp).
 #pragma once
 
 #include <cstdint>

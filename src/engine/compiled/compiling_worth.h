@@ -41,7 +41,7 @@ struct Interpreted {
   std::optional<uint64_t> ahead = {};
 };
 
-/// Whether and at which priority code is compiled.
+/// The priority at which code is compiled, if at all.
 enum class CompilingIsWorth : uint8_t {
   nothing_yet,
   idle_time,     ///< at idle priority

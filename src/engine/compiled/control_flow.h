@@ -43,7 +43,7 @@ struct ControlFlow {
   /// Blocks at which waves enter: the root, continuations after stops and exits, and loop headers.
   std::set<uint64_t> entries;
   uint64_t instructions = 0;
-  Instrumentation instrumentation;  ///< an observer, who is to be told by the translated code
+  Instrumentation instrumentation;  ///< events that translated code reports
   TranslationAids aids;
 
   /// Returns whether the translation limit leaves an instruction to the interpreter.
@@ -58,8 +58,8 @@ struct ControlFlow {
 };
 
 /// Builds the graph from `root`, where waves have `mode` and `registers`. All reachable code must lie in [begin, end).
-/// `tells`: events to report. If paths in different modes join, the first one determines the mode. Fails if the code
-/// cannot be translated at all.
+/// `instrumentation` selects the events to report. If paths in different modes join, the first one determines the mode.
+/// Fails if the code cannot be translated at all.
 support::Result<ControlFlow> follow(uint64_t root, const CodeMode& mode, uint64_t begin, uint64_t end,
                                     const target::Target& target, const RegisterCounts& registers = {},
                                     const Instrumentation& instrumentation = {});

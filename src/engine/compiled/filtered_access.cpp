@@ -16,7 +16,7 @@ namespace Atoll::engine {
 
 namespace {
 
-/// What is kept, at most: then it is told, be the region over or not.
+/// Buffered accesses per wave. A full buffer is reported before the region ends.
 constexpr size_t max_kept = 4096;
 
 /// Calls `visit` for an access as an observer sees it: flat addresses are of several memories. Changes these to

@@ -82,7 +82,7 @@ void filtered_access(const machine::Wave* wave, CompiledRun* run, const MicroOp*
 
 /// Before translated code runs the wave.
 void request_access_filter(const machine::Wave& wave, CompiledRun& run);
-/// Tells what has been kept.
+/// Reports the buffered accesses.
 void report_filtered_accesses_of(const machine::Wave& wave, CompiledRun& run);
 
 /// Called by translated code, after instructions that access memory: the same.

@@ -26,7 +26,7 @@ struct Instrumentation {
   bool paths = false;  ///< each block at its start
 
   static Instrumentation of(const machine::Watched& watched);
-  /// Whether an instruction is left to the interpreter's handler, which tells.
+  /// Returns whether an instruction is left to the interpreter's handler, which reports it.
   bool by_handler(const isa::Instruction& instruction) const;
   /// Returns whether translated code records an instruction's accesses, as far as it executes it.
   bool records(const isa::Instruction& instruction) const;

@@ -22,7 +22,7 @@ const MicroOp* InterpreterFallbacks::prepare(uint64_t pc, const isa::Instruction
   op.origin = &slot.origin;
   op.slots = instruction.size / 4;
   machine::Watched watched = cache_.watched();
-  watched.instrumentation.paths = false;  // the code around it tells of its blocks
+  watched.instrumentation.paths = false;  // the surrounding code reports its blocks
   op.handler = observe(slot.origin, prepare_op(slot.origin, op, *page_, cache_), watched);
   return &op;
 }

@@ -15,7 +15,7 @@ using support::Result;
 
 namespace {
 
-/// Returns who else could have created or could change the contents; empty: no one.
+/// Returns why another user could have created or could change the contents; empty if none could.
 std::string who_else(const struct stat& status) {
   if (status.st_uid != geteuid() && status.st_uid != 0) return fmt::format("it belongs to user {}", status.st_uid);
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {

@@ -67,7 +67,7 @@ inline void report_path(Wave& wave, const Run& run, const machine::InstructionRa
 /// True for waits for counters, cache control and barriers.
 bool synchronises(const isa::Instruction& instruction);
 
-/// The handler of an instruction that is observed, whose own is `handler`; that itself when nobody wants to know of it.
+/// Returns a handler that reports the selected events around `handler`, or `handler` itself if none is selected.
 Handler observe(OpMetadata& origin, Handler handler, const machine::Watched& watched);
 
 }  // namespace Atoll::engine

@@ -1,8 +1,8 @@
 // engine: FLAT, GLOBAL and SCRATCH instructions.
 //
-// A GLOBAL address is a host address. A FLAT address may lie in one of the two apertures instead, which its upper half
-// tells (machine/memory/memory.h): then it is an offset in the work-group's LDS or in the lane's scratch. SCRATCH
-// instructions give the offset in scratch alone. On GFX12.5 an address of scratch says in which lane's
+// A GLOBAL address is a host address. A FLAT address may lie in one of the two apertures instead. Its upper half
+// determines which (machine/memory/memory.h). Then it is an offset in the work-group's LDS or in the lane's scratch.
+// SCRATCH instructions give the offset in scratch alone. On GFX12.5 an address of scratch says in which lane's
 // (lane_scratch.h), and the offset that stands beside a scalar base is signed and may count elements (scale_offset).
 //
 // Scratch is swizzled: dword n of all lanes of a wave lies together, so that lanes that use the same private address

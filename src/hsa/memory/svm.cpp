@@ -184,7 +184,7 @@ hsa_status_t get_one(const std::vector<SvmAttributes>& pieces, hsa_amd_svm_attri
   }
 }
 
-/// Whether attributes of any memory have been set; until then unmapping needs no notification.
+/// Set once memory has attributes. Until then unmapping needs no notification.
 std::atomic<bool> any_set{false};
 
 void memory_goes(void* pointer, size_t size) {

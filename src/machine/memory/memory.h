@@ -57,7 +57,7 @@ class Memory {
   Memory& operator=(const Memory&) = delete;
   ~Memory();  ///< frees what is left
 
-  /// Whether large blocks use huge pages. Unsuitable if most of a block is never touched.
+  /// Pages of large blocks. Huge pages are unsuitable if most of a block is never touched.
   enum class Pages : uint8_t { huge_if_large, small };
 
   /// Allocates zeroed, page-aligned memory, followed by an inaccessible page if the host supports it for that many

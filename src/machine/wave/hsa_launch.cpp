@@ -21,8 +21,8 @@ using support::fail;
 
 namespace {
 
-/// Stack of a work-item whose kernel cannot say how much it needs (recursion, calls through pointers), on top of what
-/// it knows that it needs. As much as compilers assumed before descriptors could say so.
+/// Extra stack bytes of a work-item whose kernel has a dynamic stack (recursion, calls through pointers). Compilers
+/// assumed as much before descriptors had the flag.
 constexpr uint64_t dynamic_stack_bytes = 16384;
 
 /// When a kernel has kernel arguments preloaded, its code starts with 256 bytes for firmware that does not do so; the
@@ -72,7 +72,8 @@ std::optional<support::Result<void>> read_descriptor(HsaKernel& kernel, const Lo
   return keep(object::decode_kernel_descriptor(raw, processor));
 }
 
-/// Sizes that are `incompatible` do not fit each other, which GPUs tell from sizes that are just too large.
+/// Sets grid and work-group size. The error kind is `incompatible` if they contradict each other, and another if one is
+/// too large: HSA has a status for each.
 support::Result<void> set_geometry(LaunchState& launch, const aql::KernelDispatchPacket& packet,
                                    std::string_view kernel) {
   const uint32_t dimensions = packet.setup & 3;
@@ -109,7 +110,7 @@ support::Result<void> add_user_sgprs(ScalarWriter& user, const LaunchState& laun
                                      const HsaPointers& pointers, const target::Processor& processor) {
   using enum InitialScalar::Source;
   const object::KernelDescriptor& descriptor = kernel.descriptor;
-  // A descriptor may ask for more than the packet processor fills, but gets no more.
+  // The packet processor fills at most `user_sgprs`, even if the descriptor has more.
   user.limit(std::min<unsigned>(descriptor.user_sgprs, processor.user_sgprs));
   for (unsigned word = 0; descriptor.private_segment_buffer && word < 4; ++word) user.add(scratch_resource, word);
   if (descriptor.dispatch_ptr) user.pair(pointers.packet);

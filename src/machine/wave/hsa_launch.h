@@ -25,8 +25,8 @@ struct HsaKernel : Kernel {
   bool splits_work_groups = false;  ///< TG_SPLIT
 };
 
-/// The kernel whose descriptor lies at `object` in `code`. Errors: `code` has no kernel there, or the descriptor asks
-/// for more than the processor has.
+/// Returns the kernel whose descriptor lies at `object` in `code`. Errors: `code` has no kernel there, or the
+/// descriptor exceeds a limit of the processor.
 support::Result<std::shared_ptr<HsaKernel>> make_kernel(uint64_t object, const std::shared_ptr<const LoadedCode>& code,
                                                         const target::Processor& processor);
 

@@ -40,9 +40,9 @@ class InitialState {
   /// Makes the group's next wave ready at the entry, its registers in `rows`: rows_of_a_wave() of them.
   Wave& begin_wave(WorkGroup& group, Row* rows);
 
-  /// Whether a WaveBatch says all about the waves of a work-group.
+  /// Returns whether a WaveBatch describes the waves of a work-group completely.
   bool is_series() const { return is_series_; }
-  /// Says what there is to say of the waves of the work-group that has begun last, of those that have not begun.
+  /// Fills `series` with the waves that have not begun of the work-group that began last.
   void describe(const WorkGroup& group, WaveBatch& series) const;
 
  private:

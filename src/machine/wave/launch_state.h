@@ -96,7 +96,7 @@ struct LaunchState {
   // Memory.
   uint32_t lds_bytes = 0;                ///< of a work-group, static and dynamic
   uint32_t static_lds_bytes = 0;         ///< of them, those of the code's own variables
-  uint32_t requested_scratch_bytes = 0;  ///< of a work-item, as asked for
+  uint32_t requested_scratch_bytes = 0;  ///< of a work-item, before rounding
   uint32_t scratch_bytes_per_lane = 0;   ///< the same in whole rows
   uint32_t scratch_bytes_per_wave = 0;
   GuestBlock arguments;    ///< the kernarg segment

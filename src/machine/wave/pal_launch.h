@@ -32,8 +32,7 @@ struct PalShader {
   uint32_t lds_bytes = 0, scratch_bytes = 0;  ///< of a work-group, and of a work-item
   bool watches_exceptions = false;
   std::optional<std::array<uint32_t, 3>> work_group_size;
-  /// What the user SGPRs are loaded with, from s0 on. Empty where the metadata has no user data registers: then entry n
-  /// is sN.
+  /// Mappings of the user SGPRs, from s0 on. Empty if the metadata has no user data registers: entry n is sN then.
   std::vector<object::UserDataMapping> user_data;
   uint64_t shader_table = 0;  ///< address of _amdgpu_cs_shdr_intrl_data; 0: there is none
 };
@@ -60,7 +59,7 @@ std::vector<std::string> pal_shaders(const LoadedCode& code);
 support::Result<PalShader> find_pal_shader(const LoadedCode& code, std::string_view name,
                                            const target::Processor& processor);
 
-/// Whether a launch of the shader needs the tables.
+/// Return whether a launch of the shader needs the table.
 bool needs_spill_table(const PalShader& shader);
 bool needs_work_group_table(const PalShader& shader);
 

@@ -56,9 +56,9 @@ class ResidentGroup {
   /// host's cache.
   Wave& begin_wave();
   void end_wave(const Wave& wave) { free_rows_.push_back(wave.vgpr); }
-  /// Whether waves can follow the group's first one as a WaveBatch.
+  /// Returns whether waves can follow the group's first one as a WaveBatch.
   bool is_series() const { return initial_.is_series(); }
-  /// Of the waves that have not begun.
+  /// Fills `series` with the waves that have not begun.
   void describe(WaveBatch& series) const { initial_.describe(group, series); }
   /// begin(), and the first wave begins in the registers of one that has ended; what of it matters, the engine sets.
   void begin_in_series(uint64_t number, WaveBatch& series);

@@ -13,7 +13,7 @@ class ScalarWriter {
  public:
   explicit ScalarWriter(InitialScalars& scalars) : scalars_(scalars) {}
 
-  /// Registers from here on are asked for in vain.
+  /// Drops what is written to registers from `end` on.
   void limit(unsigned end) { limit_ = end; }
   void skip_to(unsigned reg) { next_ = reg; }
   unsigned next() const { return next_; }

@@ -125,7 +125,7 @@ struct alignas(64) Wave {
   uint8_t named_barrier;   ///< number of that barrier (barrier.h); 0 for none, as at start
   uint64_t instructions;   ///< executed so far
   uint64_t interpreted;    ///< of them, those that the compiled engine left to the interpreter
-  ReportedPath reported;   ///< where somebody watches paths (observer.h); nothing at start
+  ReportedPath reported;   ///< if an observer selects paths (instrumentation_client.h); empty at start
   uint64_t fingerprint;    ///< the scheduler's, of the wave's state when it last came back
   uint8_t* scratch;        ///< the wave's scratch memory: swizzled, 64 lanes x 4 bytes to a row
   uint32_t scratch_bytes_per_lane;

@@ -93,7 +93,7 @@ support::Result<std::vector<PalMetadata>> read_pal_metadata(const ElfFile& file,
 /// Names one of PAL's keys in a note of pairs: "CS_SCRATCH_BYTE_SIZE". Empty if there is none of that number.
 std::string_view pal_key_name(uint32_t number);
 
-/// What a user data register is loaded with.
+/// The source of a user data register.
 enum class UserDataKind : uint8_t {
   entry,          ///< the dword that the application set as user data entry `index`
   global_table,   ///< low half of the global table's address

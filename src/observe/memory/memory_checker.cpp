@@ -435,7 +435,7 @@ bool MemoryChecker::passes_memory_filter(const machine::Wave& wave, const Access
     if (!has_grain && !grain_matters()) around = {.begin = begin, .end = begin + size};
     return true;
   };
-  // Whether lanes leave an argument depends on all lanes' accesses together.
+  // The accesses of all lanes together determine whether one leaves an argument.
   const InArguments in = in_arguments(wave, access);
   if (in == InArguments::begin || in == InArguments::behind) return false;
   if (in == InArguments::all) return !left_argument_of(wave, access);

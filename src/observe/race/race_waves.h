@@ -212,7 +212,7 @@ struct WaveClock {
   }
 
   Knowledge released_;              ///< null: has to be computed
-  std::array<Moment, 16> found_{};  ///< cached answers of knows(): latest known time per task
+  std::array<Moment, 16> found_{};  ///< cached answers of knows(): latest joined time per task
 };
 
 struct GroupClocks {
@@ -261,7 +261,7 @@ struct GroupClocks {
   uint64_t copies_version = 0;
 
   uint32_t end_task() const { return first_task + static_cast<uint32_t>(waves.size()); }
-  /// Returns, for each wave of the work-group, the latest time that the given wave knows.
+  /// Returns, for each wave of the work-group, its latest time that happens before the given wave.
   const LdsLimits& limits_of(WaveClock& wave) {
     LdsLimits& of_wave = limits[wave.task - first_task];
     if (!wave.has_learnt) return of_wave;

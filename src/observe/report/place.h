@@ -17,7 +17,7 @@ namespace Atoll::observe {
 /// reads DWARF. Safe inside guarded(): of guest memory it reads only code.
 void set_place(Finding& finding, const machine::Wave& wave, uint64_t pc, unsigned lane);
 
-/// The same without work-group and work-item, for code of a GPU.
+/// Sets the place of code of a GPU, without work-group and work-item.
 void set_code_place(Finding& finding, const machine::Gpu& gpu, uint64_t pc, unsigned wave_size);
 
 /// Returns "reads", "writes" or "does an atomic on". The same text always has the same pointer.

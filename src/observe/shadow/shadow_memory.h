@@ -56,7 +56,7 @@ class ShadowMemory {
   Count count(uint64_t address, uint64_t bytes) const;
   /// Marks the whole allocation that contains an address as initialized.
   void define_all(uint64_t address);
-  /// Whether the range is initialized, and a surrounding range that is, too.
+  /// The answer for a range: whether it is initialized, and an initialized range around it.
   struct Written {
     bool is_written = false;
     uint64_t begin = 0, end = 0;

@@ -19,9 +19,9 @@ class UndefinedStores {
   /// Limit of the ranges; further stores are not recorded.
   static constexpr size_t max_ranges = size_t{1} << 18;
 
-  /// Records a store to [begin, end). `tell` is called once per instruction to describe it.
-  template <typename Tell>
-  void add(uint64_t begin, uint64_t end, uint64_t pc, uint32_t origin, const Tell& report) {
+  /// Records a store to [begin, end). `report` is called once per instruction to describe it.
+  template <typename Report>
+  void add(uint64_t begin, uint64_t end, uint64_t pc, uint32_t origin, const Report& report) {
     const std::lock_guard lock(mutex_);
     const auto [place, is_new] = numbers_.try_emplace(pc, static_cast<uint32_t>(places_.size()));
     if (is_new) places_.push_back({.words = report(), .origin = origin});

@@ -6,8 +6,8 @@
 //
 // Each wave has a scoreboard: a queue of outstanding operations per counter, which complete in order. Scalar memory
 // loads complete out of order, so only a wait for zero orders them. A flat access counts in two queues, and its result
-// is available when its place in the vector memory queue is reached: compilers that know that it does not access LDS
-// wait only for that. Sources: the ISA guides' "S_WAITCNT" and "Data dependency resolution"; user guide, "Memory
+// is available when its place in the vector memory queue is reached. Compilers wait only for that if the access cannot
+// be to LDS. Sources: the ISA guides' "S_WAITCNT" and "Data dependency resolution"; user guide, "Memory
 // Model". Software hazards are also checked (hazards/hazard_table.h, hazards/matrix_hazards.h). All of this depends
 // only on the wave's instruction sequence, so results are cached per path (wait_paths.h). Not checked: expcnt.
 #pragma once

@@ -90,7 +90,7 @@ class WaitPaths {
     hazards::HazardRecognizer hazards;
     hazards::MatrixHazards matrices;
   };
-  /// What determines the instructions of a range besides their address.
+  /// The key of a range of instructions besides its address.
   struct Variant {
     uint8_t banks = 0, wave_size = 0;
     bool has_lds_direct = false;  ///< the analysed code has lds_direct_load or lds_param_load

@@ -15,7 +15,7 @@
 // In which order it is summed up. The guides say "fused multiply-add" and no more; what is known has been measured on
 // the GPUs, by Xie and others ("Bit-Accurate Modeling of GPU Matrix Multiply-Accumulate Units", arXiv 2511.10909v2,
 // table 6, and microsoft/MMA-Sim) and by Khattak and Mikaitis (north-numerical-computing/MATLAB-tensor-core, models/),
-// who agree but for bits that mfma_aligned.cpp names:
+// which agree except in the bits that mfma_aligned.cpp names:
 // - f32 and f64, everywhere: a chain of fused multiply-adds from C on, in ascending depth.
 // - f16 and bf16 on gfx908: the products that one lane's elements make and what there is already are one sum, rounded
 //   once (mfma_exact.cpp). Version 1 of the first source had it in pairs.
