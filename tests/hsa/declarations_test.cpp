@@ -78,7 +78,7 @@ namespace own {
     return run_command(ATOLL_COMPILER " -std=c++23 -fsyntax-only -isystem " + directory / "include" +
                        " -I" ATOLL_SOURCE "/src " + directory / "compare.cpp" + " 2>&1");
   };
-  const std::vector<uint8_t> bytes = read_bytes(ATOLL_SOURCE "/src/hsa/rocm_7_2_types.h");
+  const std::vector<uint8_t> bytes = read_bytes(ATOLL_SOURCE "/src/hsa/interface/rocm_7_2_types.h");
   std::string types(bytes.begin(), bytes.end());
   const CommandResult same = compare(types);
   EXPECT_EQ(same.exit_code, 0) << same.output;
