@@ -33,6 +33,7 @@
 #include "support/bytes.h"
 #include "support/mapped_file.h"
 #include "target/topology.h"
+#include "tools/child_program.h"
 #include "tools/command.h"
 #include "tools/command_line.h"
 #include "tools/driver_files.h"
@@ -61,21 +62,6 @@ struct RunOptions {
 
   std::string& of(support::Setting setting) { return text[static_cast<size_t>(setting)]; }
 };
-
-/// Finds a program as a shell does: a name with a slash is a path, any other is looked for in PATH.
-Result<std::string> find_program(const std::string& name) {
-  if (name.find('/') != std::string::npos) {
-    if (!fs::exists(name)) return fail(ErrorKind::not_found, "there is no program {}", name);
-    return name;
-  }
-  const char* path = std::getenv("PATH");
-  std::istringstream directories(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin");
-  for (std::string directory; std::getline(directories, directory, ':');) {
-    std::string candidate = (directory.empty() ? "." : directory) + "/" + name;
-    if (access(candidate.c_str(), X_OK) == 0 && !fs::is_directory(candidate)) return candidate;
-  }
-  return fail(ErrorKind::not_found, "there is no program {} in PATH (one in this directory is ./{})", name, name);
-}
 
 /// The dynamic loader that an ELF program asks for; nothing for a static program, a script or another file.
 std::optional<std::string> interpreter_of(std::span<const uint8_t> file) {
