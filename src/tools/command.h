@@ -27,6 +27,7 @@ struct Invocation {
 void add_asm(CLI::App& app, Invocation& invocation);
 void add_bundle(CLI::App& app, Invocation& invocation);
 void add_cache(CLI::App& app, Invocation& invocation);
+void add_cc(CLI::App& app, Invocation& invocation);
 void add_completion(CLI::App& app, Invocation& invocation);
 void add_disassemble(CLI::App& app, Invocation& invocation);
 void add_eval(CLI::App& app, Invocation& invocation);

@@ -54,7 +54,7 @@ class InstallationFiles : public testing::Test {
 TEST_F(InstallationFiles, AreThese) {
   std::vector<std::string> names;
   for (const std::string& file : files) names.push_back(std::filesystem::path(file).filename());
-  EXPECT_THAT(names, testing::UnorderedElementsAre("atoll", "atoll-compiler", "libatoll-driver.so",
+  EXPECT_THAT(names, testing::UnorderedElementsAre("atoll", "atoll-codegen", "atoll-compiler", "libatoll-driver.so",
                                                    "libatoll-hip-calls.so", testing::StartsWith("libatoll.so."),
                                                    testing::StartsWith("libhsa-runtime64.so.1.")));
 }
