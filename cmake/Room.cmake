@@ -133,18 +133,25 @@ function(atoll_test_environment list)
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${file})
 endfunction()
 
-# atoll_sample_levels(LIST PREFIX COUNT TURN): of a list of tests that gtest_discover_tests makes, those whose turn it is
-# stay among the tests that run without being asked for; the others get the label every-level. The same test has COUNT
-# such lists, and its turn (by its name without what is before it for engine and level) is in one of them.
-function(atoll_sample_levels list prefix count turn)
-  set(file ${CMAKE_CURRENT_BINARY_DIR}/${list}_sample.cmake)
-  string(LENGTH ${prefix} length)
+# atoll_label(LIST LABEL): the tests of a list that gtest_discover_tests makes get this label.
+function(atoll_label list label)
+  set(file ${CMAKE_CURRENT_BINARY_DIR}/${list}_label.cmake)
+  file(WRITE ${file} "if(${list})\n  set_tests_properties(\${${list}} PROPERTIES LABELS ${label})\nendif()\n")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${file})
+endfunction()
+
+# atoll_sample_turn(LIST LABEL PREFIX COUNT TURN [PATTERN]): of the tests that gtest_discover_tests makes for LIST and whose name
+# matches PATTERN, those whose turn it is stay in `make test`; the others get the label. The turn depends on the name without
+# PREFIX only, so COUNT lists that run the same tests share them out.
+function(atoll_sample_turn list label prefix count turn)
+  set(file ${CMAKE_CURRENT_BINARY_DIR}/${list}_${label}.cmake)
+  string(LENGTH "${prefix}" length)
   file(WRITE ${file} "include(\"${PROJECT_SOURCE_DIR}/cmake/Turn.cmake\")
 foreach(test IN LISTS ${list})
   string(SUBSTRING \"\${test}\" ${length} -1 name)
   atoll_turn(turn \"\${name}\" ${count})
-  if(NOT turn EQUAL ${turn})
-    set_tests_properties(\"\${test}\" PROPERTIES LABELS every-level)
+  if(test MATCHES \"${ARGN}\" AND NOT turn EQUAL ${turn})
+    set_tests_properties(\"\${test}\" PROPERTIES LABELS ${label})
   endif()
 endforeach()
 ")
@@ -197,13 +204,20 @@ function(atoll_precompile_for_tests name level)
   target_precompile_headers(${name} REUSE_FROM ${headers})
 endfunction()
 
-# atoll_test(NAME [ENGINES] [UNOPTIMIZED] [SOURCES ...] [USES ...] [LEVELS FILTER] [PROCESSORS PATTERN]) adds a GoogleTest
-# executable and each of its tests to ctest; with ENGINES, once for each engine. Tests that match FILTER run once more, by each
-# engine, for each other level of vector instructions that the host has: `make test` runs every other of these, in turn, and
-# make test-levels all. Of tests that match PATTERN, `make test` runs those of the sampled processors (with ENGINES, that
-# holds for the compiled engine only), and make test-processors the others.
+# atoll_test(NAME [ENGINES] [UNOPTIMIZED] [SOURCES ...] [USES ...] [options ...]) adds a GoogleTest executable and each of its
+# tests to ctest; with ENGINES, once for each engine. The other options decide what `make test` leaves to another target:
+#
+#   LEVELS FILTER        These tests run once more, by each engine, for each narrower level of host vectors. `make test` runs
+#                        one in four of these, chosen by name; make test-levels runs the others.
+#   PROCESSORS PATTERN   `make test` runs these for the sampled processors (with ENGINES, only the compiled engine is sampled);
+#                        make test-processors runs the others.
+#   MACHINES FILTER      These tests iterate over test::machines. In the compiled engine, `make test` has them iterate over the
+#                        sampled processors, and make test-processors over all, as compiled.machines.*.
+#   HALF PATTERN         `make test` runs half of these, chosen by name: with ENGINES, each test in one engine; otherwise every
+#                        other test. make test-processors runs the other half.
+#   SUITES suites        Test suites with an expensive setup (SetUpTestSuite): each suite is one test of ctest, in one process.
 function(atoll_test name)
-  cmake_parse_arguments(TEST "ENGINES;UNOPTIMIZED" "LEVELS;PROCESSORS" "SOURCES;USES" ${ARGN})
+  cmake_parse_arguments(TEST "ENGINES;UNOPTIMIZED" "LEVELS;PROCESSORS;MACHINES;HALF" "SOURCES;USES;SUITES" ${ARGN})
   set(optimization 1)
   if(TEST_UNOPTIMIZED)
     set(optimization 0)
@@ -219,15 +233,41 @@ function(atoll_test name)
     gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 TEST_LIST ${name}_interpreter TEST_PREFIX interpreter.)
     atoll_test_environment(${name}_interpreter ${ATOLL_INTERPRETER_ENVIRONMENT})
     gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 TEST_LIST ${name}_compiled TEST_PREFIX compiled.)
-    atoll_test_environment(${name}_compiled ${ATOLL_COMPILED_ENVIRONMENT})
+    set(sample)
+    if(TEST_MACHINES)
+      list(JOIN ATOLL_SAMPLED_FOR_COMPILER "," sample)
+      set(sample ATOLL_TEST_MACHINES=${sample})
+      gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 TEST_LIST ${name}_machines TEST_PREFIX compiled.machines.
+        TEST_FILTER ${TEST_MACHINES})
+      atoll_test_environment(${name}_machines ${ATOLL_COMPILED_ENVIRONMENT})
+      atoll_label(${name}_machines every-processor)
+    endif()
+    atoll_test_environment(${name}_compiled ${ATOLL_COMPILED_ENVIRONMENT} ${sample})
     if(TEST_PROCESSORS)
       atoll_sample_processors(${name}_compiled ${TEST_PROCESSORS} ${ATOLL_SAMPLED_FOR_COMPILER})
     endif()
+    if(TEST_HALF)
+      atoll_sample_turn(${name}_interpreter every-processor interpreter. 2 0 ${TEST_HALF})
+      atoll_sample_turn(${name}_compiled every-processor compiled. 2 1 ${TEST_HALF})
+    endif()
   else()
-    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 TEST_LIST ${name}_tests
+    set(filter)
+    foreach(suite IN LISTS TEST_SUITES)
+      add_test(NAME ${suite} COMMAND ${name} --gtest_filter=${suite}.*)
+      set_tests_properties(${suite} PROPERTIES ENVIRONMENT "${ATOLL_TEST_ENVIRONMENT}")
+      string(APPEND filter ":${suite}.*")
+    endforeach()
+    if(filter)
+      string(REGEX REPLACE "^:" "-" filter "${filter}")
+      set(filter TEST_FILTER ${filter})
+    endif()
+    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 TEST_LIST ${name}_tests ${filter}
       PROPERTIES ENVIRONMENT "${ATOLL_TEST_ENVIRONMENT}")
     if(TEST_PROCESSORS)
       atoll_sample_processors(${name}_tests ${TEST_PROCESSORS} ${ATOLL_SAMPLED_PROCESSORS})
+    endif()
+    if(TEST_HALF)
+      atoll_sample_turn(${name}_tests every-processor "" 2 0 ${TEST_HALF})
     endif()
   endif()
   if(TEST_LEVELS)
@@ -236,19 +276,19 @@ function(atoll_test name)
     if(TEST_ENGINES)
       math(EXPR runs "2 * ${runs}")
     endif()
-    math(EXPR turns "2 * ${runs}")
+    math(EXPR turns "4 * ${runs}")
     set(turn 0)
     foreach(level IN LISTS levels)
       gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 TEST_LIST ${name}_${level} TEST_PREFIX ${level}.
         TEST_FILTER ${TEST_LEVELS})
       atoll_test_environment(${name}_${level} ${ATOLL_INTERPRETER_ENVIRONMENT} ATOLL_HOST_VECTORS=${level})
-      atoll_sample_levels(${name}_${level} ${level}. ${turns} ${turn})
+      atoll_sample_turn(${name}_${level} every-level ${level}. ${turns} ${turn})
       math(EXPR turn "${turn} + 1")
       if(TEST_ENGINES)
         gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 TEST_LIST ${name}_compiled_${level}
           TEST_PREFIX compiled.${level}. TEST_FILTER ${TEST_LEVELS})
         atoll_test_environment(${name}_compiled_${level} ${ATOLL_COMPILED_ENVIRONMENT} ATOLL_HOST_VECTORS=${level})
-        atoll_sample_levels(${name}_compiled_${level} compiled.${level}. ${turns} ${turn})
+        atoll_sample_turn(${name}_compiled_${level} every-level compiled.${level}. ${turns} ${turn})
         math(EXPR turn "${turn} + 1")
       endif()
     endforeach()

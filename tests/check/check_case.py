@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs a wrong program, and its mended twin, and compares what the checkers find with what the source says.
 
-    check_case.py --atoll ATOLL --gpu GPU SOURCE PROGRAM
+    check_case.py --atoll ATOLL --gpu GPU [--engine ENGINE] SOURCE PROGRAM
 
 The source has a comment on the line of the mistake, `FINDING: CHECKER KIND`, and may say at its beginning which checkers
 are wanted (`CHECK: memory,leak`); without that it is the FINDINGs' checker. A finding of the host's, which is at no line of
@@ -10,7 +10,8 @@ comment as `FINDING EITHER: CHECKER KIND`, and one of them is to be found: that 
 found on one GPU only is a `FINDING ON GPU: CHECKER KIND`; a `NOTE ON GPU: ...` is to be told there as a note. Other notes
 are left alone. `FRAME: allocated` is at the line that the first frame of each finding's call stack of that name has to be at.
 
-Checkers that watch compiled code have to find the same there as in the interpreter, of the same lanes and as often.
+Checkers that watch compiled code have to find the same there as in the interpreter, of the same lanes and as often. With
+--engine, only that engine runs, unless a wanted checker watches the interpreter only.
 
 A .hip or .cpp program runs under `atoll run` and is told `mended` for the twin. A file in assembly or OpenCL C has kernels
 `wrong` and `mended`, which `atoll launch` runs with the options that the comment `RUN: OPTIONS` gives.
@@ -94,11 +95,14 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--atoll", required=True)
     parser.add_argument("--gpu", required=True)
+    parser.add_argument("--engine", choices=["interpreter", "compiled"])
     parser.add_argument("source")
     parser.add_argument("program")
     arguments = parser.parse_args()
     expected, expected_notes, checkers, options = expectations(arguments.source, arguments.gpu)
     engines = ["interpreter", "compiled"] if set(checkers.split(",")) <= COMPILED else ["interpreter"]
+    if arguments.engine in engines:
+        engines = [arguments.engine]
     failed = False
     found_by = {}
     with tempfile.TemporaryDirectory() as folder:

@@ -464,7 +464,7 @@ TEST_P(AtomicFamilies, OfTheScalarUnit) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(On, AtomicFamilies, testing::ValuesIn(test::machines),
+INSTANTIATE_TEST_SUITE_P(On, AtomicFamilies, testing::ValuesIn(test::all_machines),
                          [](const auto& info) { return test::name_of_machine(info.param); });
 
 /// DS_*_SRC2 ("Vega" ISA guide, "DS Instructions": the second address is the first and 4 times the offset, of 15 bits

@@ -201,7 +201,7 @@ TEST(BranchesOnEachGeneration, SubvectorLoopsRunOnceForEachHalf) {
       for (unsigned lane = 0; lane < 64; ++lane) EXPECT_EQ(runner.v(1)[lane], 5 + (exec >> lane & 1)) << lane;
     }
   }
-  EXPECT_EQ(machines, 5u);
+  test::expect_machines(machines, 5);
 }
 
 /// S_ENDPGM, S_ENDPGM_SAVED and S_SETKILL 1 end the wave; what stands behind them does not run.

@@ -108,7 +108,7 @@ TEST_P(FineGrainedAtomics, AreThoseThatTheFabricHas) {
   machine::MemoryGrain::of_process().reset(begin, middle);
 }
 
-INSTANTIATE_TEST_SUITE_P(Generations, FineGrainedAtomics, testing::ValuesIn(test::machines),
+INSTANTIATE_TEST_SUITE_P(Generations, FineGrainedAtomics, testing::ValuesIn(test::all_machines),
                          [](const auto& info) { return test::name_of_machine(info.param); });
 
 TEST(MemoryGrain, IsSetAndResetByRange) {

@@ -326,7 +326,7 @@ TEST(HalfFunctionsOnEachGeneration, FunctionsOfScalars) {
       }
     }
   }
-  EXPECT_EQ(machines, 7u);
+  test::expect_machines(machines, 7);
 }
 
 }  // namespace

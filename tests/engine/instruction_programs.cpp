@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <map>
 
@@ -12,6 +13,33 @@
 #include "target/target.h"
 
 namespace Atoll::test {
+
+namespace {
+
+bool is_at_least_gfx9(const Machine& machine) {
+  return target::find_processor(machine.processor)->generation >= target::Generation::gfx9;
+}
+
+/// The machines of ATOLL_TEST_MACHINES for which `is_wanted` holds.
+std::vector<Machine> selected_machines(bool (*is_wanted)(const Machine&)) {
+  const char* sample = std::getenv("ATOLL_TEST_MACHINES");
+  const std::string names = sample == nullptr ? "" : fmt::format(",{},", sample);
+  std::vector<Machine> selected;
+  for (const Machine& machine : all_machines) {
+    const bool in_sample = names.empty() || names.find(fmt::format(",{},", machine.processor)) != std::string::npos;
+    if (in_sample && is_wanted(machine)) selected.push_back(machine);
+  }
+  return selected;
+}
+
+}  // namespace
+
+const std::vector<Machine> machines = selected_machines([](const Machine&) { return true; });
+const std::vector<Machine> machines_from_gfx9 = selected_machines(is_at_least_gfx9);
+
+void expect_machines(unsigned found, unsigned count) {
+  if (machines.size() == std::size(all_machines)) EXPECT_EQ(found, count);
+}
 
 std::string name_on(const target::Processor& processor, std::string_view row_name) {
   static const std::map<std::string_view, isa::Opcode> by_name = [] {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <ostream>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,13 +43,17 @@ struct Machine {
 inline void PrintTo(const Machine& machine, std::ostream* out) {
   *out << machine.processor << " wave" << machine.wave_size;
 }
-inline constexpr Machine machines[] = {
+inline constexpr Machine all_machines[] = {
     {"gfx600", 64},  {"gfx701", 64},  {"gfx803", 64},  {"gfx900", 64},  {"gfx906", 64},  {"gfx908", 64},
     {"gfx90a", 64},  {"gfx942", 64},  {"gfx950", 64},  {"gfx1010", 32}, {"gfx1010", 64}, {"gfx1012", 32},
     {"gfx1030", 32}, {"gfx1030", 64}, {"gfx1100", 32}, {"gfx1100", 64}, {"gfx1150", 32}, {"gfx1150", 64},
     {"gfx1170", 32}, {"gfx1170", 64}, {"gfx1201", 32}, {"gfx1201", 64}, {"gfx1250", 32}};
-/// The same without those before GFX9.
-inline constexpr std::span machines_from_gfx9 = std::span(machines).subspan(3);
+/// Machines for tests that iterate over them: those of the processors in ATOLL_TEST_MACHINES (separated by commas), or
+/// all.
+extern const std::vector<Machine> machines, machines_from_gfx9;
+/// Expects `count` machines of `machines` to have the tested feature. Does nothing when ATOLL_TEST_MACHINES selects a
+/// sample.
+void expect_machines(unsigned found, unsigned count);
 std::string name_of_machine(const Machine& machine);
 
 }  // namespace Atoll::test

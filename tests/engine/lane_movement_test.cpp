@@ -158,7 +158,7 @@ TEST(LaneMovementOnEachGeneration, AccumulationRegisters) {
       }
     }
   }
-  EXPECT_EQ(machines, 4u);
+  test::expect_machines(machines, 4);
 }
 
 /// A move within the wave: the lane that each lane reads (-1: none), and what becomes of lanes without a source.
@@ -344,7 +344,7 @@ TEST(LaneMovementOnEachGeneration, PermutationsOfRows) {
     }
     check_moves(machine, moves, selects, "s_mov_b32 s0, 0x4B5A6978\ns_mov_b32 s1, 0x0F1E2D3C\n");
   }
-  EXPECT_EQ(machines, 14u);
+  test::expect_machines(machines, 14);
 }
 
 /// DS_SWIZZLE: bit masks, quads, rotations, FFT order.

@@ -72,12 +72,15 @@ class IsaOf : public testing::TestWithParam<std::string> {};
 
 TEST_P(IsaOf, HasTheInstructionsThatLlvmHas) {
   const std::string processor = GetParam();
-  // All names on any processor, so that what this one lacks is asked for, too.
-  std::map<std::string, std::set<std::string>> everything;
-  for (const char* each : {"gfx600", "gfx700", "gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950",
-                           "gfx1010", "gfx1012", "gfx1030", "gfx1100", "gfx1150", "gfx1201", "gfx1250"}) {
-    for (const auto& [name, rows] : instructions_on(each)) everything[name].insert(rows.begin(), rows.end());
-  }
+  // All names on any processor, including those that this one lacks.
+  static const std::map<std::string, std::set<std::string>> everything = [] {
+    std::map<std::string, std::set<std::string>> rows_of;
+    for (const char* each : {"gfx600", "gfx700", "gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950",
+                             "gfx1010", "gfx1012", "gfx1030", "gfx1100", "gfx1150", "gfx1201", "gfx1250"}) {
+      for (const auto& [name, rows] : instructions_on(each)) rows_of[name].insert(rows.begin(), rows.end());
+    }
+    return rows_of;
+  }();
   ASSERT_GT(everything.size(), 2000u);
   // Names that LLVM's assembler takes for other instructions: v_mul_lo_u32, matrices with their older names, and dot
   // products whose signs are modifiers.
@@ -94,7 +97,7 @@ TEST_P(IsaOf, HasTheInstructionsThatLlvmHas) {
       EXPECT_TRUE(llvm.contains(name)) << processor << " has no " << name << " for LLVM";
     } else if (llvm.contains(name) && !aliases.contains(name)) {
       // An older or newer name of what the processor has.
-      const bool has = std::ranges::any_of(everything[name], [&](const auto& row) { return present.contains(row); });
+      const bool has = std::ranges::any_of(everything.at(name), [&](const auto& row) { return present.contains(row); });
       EXPECT_TRUE(has) << processor << " has " << name << " for LLVM";
     }
   }
@@ -127,26 +130,32 @@ TEST(IsaCommand, HasLlvmsOpcodes) {
       {"v_pk_add_f16", "v_pk_add_f16 v0, v1, v2", "VOP3P", 16, 7},
   };
   for (const char* processor : {"gfx900", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1201"}) {
+    // One run of llvm-mc for all samples: it prints one encoding for each line.
+    std::string texts;
     for (const Sample& sample : samples) {
       std::string text = sample.text;
       const bool wave32 = std::string_view(processor).starts_with("gfx1");
       if (const size_t at = text.find("vcc,"); at != std::string::npos && wave32) text.replace(at, 3, "vcc_lo");
-      const auto run = test::run_command(
-          fmt::format("echo '{}' | llvm-mc-22 --arch=amdgcn --mcpu={} --show-encoding 2>&1", text, processor));
-      std::smatch match;
-      ASSERT_TRUE(std::regex_search(run.output, match, std::regex("encoding: \\[0x(..),0x(..),0x(..),0x(..)")))
-          << run.output;
+      texts += text + "\n";
+    }
+    const auto run = test::run_command(
+        fmt::format("echo '{}' | llvm-mc-22 --arch=amdgcn --mcpu={} --show-encoding 2>&1", texts, processor));
+    const std::regex encoding("encoding: \\[0x(..),0x(..),0x(..),0x(..)");
+    std::sregex_iterator match(run.output.begin(), run.output.end(), encoding);
+    ASSERT_EQ(static_cast<size_t>(std::distance(match, {})), std::size(samples)) << run.output;
+    for (const Sample& sample : samples) {
       uint32_t word = 0;
       for (unsigned i = 0; i < 4; ++i) {
-        word |= static_cast<uint32_t>(std::stoul(match[i + 1].str(), nullptr, 16)) << (8 * i);
+        word |= static_cast<uint32_t>(std::stoul((*match)[i + 1].str(), nullptr, 16)) << (8 * i);
       }
+      ++match;
       const unsigned opcode = word >> sample.low & ((1u << sample.bits) - 1);
       const auto facts = isa_json(fmt::format("{} --gpu {}", sample.name, processor));
       bool found = false;
       for (const auto& each : facts[0]["processors"][0]["encodings"]) {
         found |= each["encoding"] == sample.encoding && each["opcode"] == opcode;
       }
-      EXPECT_TRUE(found) << processor << " " << text << ": " << opcode << " " << facts.dump();
+      EXPECT_TRUE(found) << processor << " " << sample.text << ": " << opcode << " " << facts.dump();
     }
   }
 }
