@@ -11,22 +11,18 @@
 #include <string>
 #include <vector>
 
-#include "compiler/analysis/loop_region.h"
-#include "compiler/analysis/superblocks.h"
 #include "compiler/driver/compile.h"
 #include "compiler/llvm/host_code.h"
 #include "engine/compiled/compiled_run.h"
 #include "engine/compiled/host_code.h"
 #include "engine/compiled/interpreter_fallback.h"
-#include "engine/compiled/jit_context.h"
-#include "engine/compiled/load_records.h"
 #include "engine/compiled/translation.h"
 #include "engine/interpreter/code_cache.h"
 #include "engine/interpreter/global_wave_sync.h"
-#include "engine/interpreter/hardware_register.h"
-#include "engine/interpreter/matrix.h"
 #include "engine/wave_runner.h"
 #include "isa/decode.h"
+#include "jit_context.h"
+#include "plan_matcher.h"
 #include "target/processor.h"
 
 namespace Atoll::test {
@@ -80,13 +76,9 @@ class Comparison {
 
   WaveRunner& expected() { return expected_; }
   uint64_t instructions() const { return instructions_; }
-  /// How many loops are regions.
-  size_t regions() const { return regions_; }
-  /// How many branches over code for no lanes are left out.
-  size_t removed() const { return left_out_; }
   unsigned times_given_back() const { return times_given_back_; }
-  /// How many instructions were left to the interpreter's handlers.
-  size_t helper_calls() const { return helper_calls_; }
+  /// The plan that the code was made from, as text (plan_matcher.h).
+  const std::string& plan() const { return plan_; }
 
  private:
   uint64_t base() const { return reinterpret_cast<uint64_t>(code_.data()); }
@@ -99,17 +91,12 @@ class Comparison {
     const auto request =
         engine::TranslationRequest::parse(engine::TranslationRequest::serialise(target_, *flow, base(), 0));
     ASSERT_TRUE(request) << request.error().message;
-    const compiler::Liveness liveness(request->flow);
-    const auto loops = compiler::find_loop_regions(request->flow, liveness);
-    regions_ = loops.size();
-    for (const auto& code : compiler::find_superblocks(request->flow, liveness, loops, [](uint64_t) { return true; })) {
-      left_out_ += code.branches.size();
-    }
+    const auto planned = compiler::dump_regions(*request, plan_);
+    ASSERT_TRUE(planned) << planned.error().message;
     auto host = compiler::HostCompiler::create();
     ASSERT_TRUE(host) << host.error().message;
     auto translated = compiler::compile(*request, **host);
     ASSERT_TRUE(translated) << translated.error().message;
-    helper_calls_ = translated->helper_pcs.size();
     engine::CodeCache cache(target_);
     engine::InterpreterFallbacks prepared(cache);
     std::vector<const engine::MicroOp*> helper_ops;
@@ -119,19 +106,7 @@ class Comparison {
       ASSERT_NE(at, block->second.instructions.end());
       helper_ops.push_back(prepared.prepare(base() + pc, at->instruction));
     }
-    const engine::JitContext context{.code_base = base(),
-                                     .helper_ops = helper_ops.data(),
-                                     .must_stop = [](const machine::Wave*) -> uint8_t { return 0; },
-                                     .access = engine::access_chunk,
-                                     .hardware_register = engine::hardware_register,
-                                     .now = [] { return uint64_t{0}; },
-                                     .multiply = engine::multiply_ops,
-                                     .filtered_access = engine::filtered_access,
-                                     .registers_are_defined = engine::registers_are_defined,
-                                     .accesses_are_over = engine::accesses_are_over,
-                                     .report_loads = engine::report_loads,
-                                     .report_scalar_load = engine::report_scalar_load,
-                                     .block_begins = engine::block_begins};
+    const engine::JitContext context = make_jit_context(base(), helper_ops.data());
     const auto code = engine::HostCode::place(*std::move(translated));
     ASSERT_TRUE(code) << code.error().message;
 
@@ -184,10 +159,9 @@ class Comparison {
   std::vector<uint8_t> code_;
   size_t size_ = 0, end_ = 0;
   uint64_t instructions_ = 0;
-  size_t regions_ = 0, left_out_ = 0;
+  std::string plan_;
   unsigned times_given_back_ = 0;
   std::function<void(WaveRunner&)> meanwhile_ = [](WaveRunner&) {};
-  size_t helper_calls_ = 0;
 };
 
 }  // namespace Atoll::test

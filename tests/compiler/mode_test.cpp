@@ -64,7 +64,7 @@ void compare_in_modes(const std::string& source, std::string_view processor = "g
     const testing::ScopedTrace trace(__FILE__, __LINE__, fmt::format("in mode {:03x}", mode));
     Comparison comparison(source, processor);
     comparison.with(in_mode(mode)).run();
-    EXPECT_EQ(comparison.helper_calls(), 0u);
+    EXPECT_THAT(comparison.plan(), HasPlan(without_fallbacks));
     if (testing::Test::HasFailure()) return;
   }
 }
@@ -255,8 +255,8 @@ TEST(Modes, ChangeWithinALoop) {
     s_cbranch_scc1 again
     s_getreg_b32 s5, hwreg(HW_REG_MODE))");
   comparison.with(in_mode(0x3C0)).run();
-  EXPECT_EQ(comparison.regions(), 1u);
-  EXPECT_EQ(comparison.helper_calls(), 0u);
+  EXPECT_THAT(comparison.plan(), HasPlan("loop region"));
+  EXPECT_THAT(comparison.plan(), HasPlan(without_fallbacks));
 }
 
 TEST(Modes, StayAsALoopLeavesThem) {
@@ -276,7 +276,7 @@ TEST(Modes, StayAsALoopLeavesThem) {
     s_getreg_b32 s5, hwreg(HW_REG_MODE)
     v_mul_f32 v3, 0.5, v3)");
   comparison.with(in_mode(usual_mode)).run();
-  EXPECT_EQ(comparison.regions(), 1u);
+  EXPECT_THAT(comparison.plan(), HasPlan("loop region"));
   EXPECT_EQ(comparison.expected().s(5) >> 4 & 0xF, 5u);
 }
 
@@ -318,7 +318,10 @@ TEST(Modes, ComeFromRegisters) {
           runner.s(1) = mode;
         })
         .run();
-    EXPECT_EQ(comparison.helper_calls(), 1u);
+    EXPECT_THAT(comparison.plan(), HasPlan(R"(
+      interpreter fallback
+      NEXT: region
+      NOT: interpreter fallback)"));
   }
 }
 
@@ -340,7 +343,7 @@ TEST(Modes, AreSeenByTheInterpreter) {
     ds_read_b32 v21, v16)");
   comparison.with(in_mode(usual_mode)).run();
   EXPECT_EQ(comparison.expected().s(4), 0x3C0u);
-  EXPECT_EQ(comparison.helper_calls(), 0u);
+  EXPECT_THAT(comparison.plan(), HasPlan(without_fallbacks));
 }
 
 /// Where not all lanes are active, atomics are done by functions that several of them share.
@@ -357,7 +360,7 @@ TEST(Modes, AtomicsOfSomeLanes) {
     s_waitcnt lgkmcnt(0)
     ds_read_b32 v21, v16)");
   comparison.with(in_mode(usual_mode)).run();
-  EXPECT_EQ(comparison.helper_calls(), 0u);
+  EXPECT_THAT(comparison.plan(), HasPlan(without_fallbacks));
 }
 
 }  // namespace

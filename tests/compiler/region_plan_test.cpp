@@ -11,6 +11,7 @@
 #include "compiler/lowering/plan_validation.h"
 #include "engine/wave_runner.h"
 #include "isa/decode.h"
+#include "plan_matcher.h"
 #include "semantics/host_vectors.h"
 #include "support/command.h"
 #include "support/parameter_name.h"
@@ -54,10 +55,14 @@ TEST(RegionDump, SaysWhatEachInstructionIs) {
     s_barrier
     v_mov_b32 v0, 0
     s_endpgm)");
-  EXPECT_THAT(text, HasSubstr("v_add_u32                VALU"));
-  EXPECT_THAT(text, HasSubstr("global_load_dwordx2      load, global, 8 bytes at 24"));
-  EXPECT_THAT(text, HasSubstr("s_and_saveexec_b64       varying mask"));
-  EXPECT_THAT(text, HasSubstr("ds_write2_b32            store, LDS, 4 bytes at 4"));
+  EXPECT_THAT(text, HasPlan(R"(
+    region at 0x0
+    v_add_u32 VALU
+    NEXT: global_load_dwordx2 load, global, 8 bytes at 24
+    NEXT: v_cmp_lt_u32 VALU
+    NEXT: s_and_saveexec_b64 varying mask
+    NEXT: ds_write2_b32 store, LDS, 4 bytes at 4
+    NOT: interpreter fallback)"));
 }
 
 TEST(RegionDump, SaysWhichRegistersARegionReadsHoldsAndWrites) {
@@ -86,6 +91,77 @@ TEST(RegionDump, ExecHiIsARegisterLikeOthersInWavesOf32Lanes) {
     s_endpgm)";
   EXPECT_THAT(dump(source, "gfx1030", 32), HasSubstr("  reads v[0:1] exec_hi\n"));
   EXPECT_THAT(dump(source, "gfx1030", 64), HasSubstr("  reads v[0:1]\n"));
+}
+
+TEST(RegionDump, SaysWhatIsLiveAndWhatBlocksMakeOfMasks) {
+  const std::string text = dump(R"(
+    v_cmp_lt_u32 vcc, s2, v1
+    s_mov_b64 s[6:7], exec
+    s_and_b64 exec, exec, vcc
+    s_cbranch_execz over
+    v_mov_b32 v3, v2
+  over:
+    s_mov_b64 exec, s[6:7]
+    global_store_dword v[8:9], v3, off
+    s_endpgm)");
+  EXPECT_THAT(text, HasPlan(R"(
+    block 0x0 to 0xc, entry
+    NEXT: live scalars s2
+    NEXT: live in active lanes v[1:3] v[8:9]
+    mask s[6:7] = exec_lo exec_hi before
+    NEXT: mask vcc_lo vcc_hi subset of exec before
+    NEXT: mask exec_lo exec_hi subset of exec before
+    block 0x10 to 0x10
+    NEXT: live scalars s[6:7]
+    NEXT: live in active lanes v2 v[8:9]
+    NOT: mask
+    block 0x14
+    mask exec_lo exec_hi = s[6:7] before)"));
+}
+
+TEST(RegionDump, TheTranslationLimitCutsARegion) {
+  engine::TranslationRequest request = request_of(R"(
+    v_add_u32 v2, v0, v1
+    v_add_u32 v3, v2, v1
+    v_add_u32 v4, v3, v1
+    s_barrier
+    global_store_dword v[8:9], v4, off
+    s_endpgm)");
+  request.flow.aids.limit = 8;
+  std::string text;
+  ASSERT_TRUE(compiler::dump_regions(request, text));
+  EXPECT_THAT(text, HasPlan(R"(
+    region at 0x0 to 0x4: 2 items
+    interpreter fallback at 0x8: v_add_u32
+    NEXT: interpreter fallback at 0x10: global_store_dword
+    NOT: region at)"));
+}
+
+TEST(IrDump, HasTheCodeAfterEachStep) {
+  const engine::TranslationRequest request = request_of("v_add_u32 v2, v0, v1\ns_setpc_b64 s[0:1]");
+  std::string all, one;
+  ASSERT_TRUE(compiler::dump_ir(request, "", all));
+  EXPECT_THAT(all, HasPlan(R"(
+    ; after lowering
+    NEXT: ; Function Attrs
+    NEXT: define i8 @code0
+    ; after optimise
+    add
+    ; after slow-paths
+    ; after mask-scalarization
+    ; after mask-expansion
+    define i8 @code0)"));
+  ASSERT_TRUE(compiler::dump_ir(request, "optimise", one));
+  EXPECT_THAT(one, HasPlan("; after optimise\nNOT: ; after"));
+}
+
+TEST(PlanMatcher, FindsLinesInOrder) {
+  const std::string text = "one  two\nthree\n four\n";
+  EXPECT_EQ(plan_mismatch(text, "two\nNEXT: three\nfour"), std::nullopt);
+  EXPECT_EQ(plan_mismatch(text, "one two\nNOT: three\nfour"), "has 'three', which NOT: excludes");
+  EXPECT_EQ(plan_mismatch(text, "one\nNEXT: four"), "has 'three' where 'four' is next");
+  EXPECT_EQ(plan_mismatch(text, "three\none"), "lacks 'one'");
+  EXPECT_EQ(plan_mismatch(text, "three\nNOT: four"), "has 'four', which NOT: excludes");
 }
 
 TEST(RegionDump, SaysWhichMasksARegionMakes) {

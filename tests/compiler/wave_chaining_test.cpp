@@ -9,14 +9,11 @@
 #include "compiler/llvm/host_code.h"
 #include "engine/compiled/compiled_run.h"
 #include "engine/compiled/host_code.h"
-#include "engine/compiled/jit_context.h"
-#include "engine/compiled/load_records.h"
 #include "engine/compiled/translation.h"
 #include "engine/interpreter/code_cache.h"
 #include "engine/interpreter/global_wave_sync.h"
-#include "engine/interpreter/hardware_register.h"
-#include "engine/interpreter/matrix.h"
 #include "engine/wave_runner.h"
+#include "jit_context.h"
 #include "target/processor.h"
 
 namespace Atoll::test {
@@ -82,19 +79,7 @@ class Series : public testing::Test {
     auto translated = compiler::compile(*request, **host, [] { return true; });
     ASSERT_TRUE(translated) << translated.error().message;
     ASSERT_EQ(translated->helper_pcs.size(), 0u);
-    const engine::JitContext context{.code_base = base,
-                                     .helper_ops = nullptr,
-                                     .must_stop = [](const Wave*) -> uint8_t { return 0; },
-                                     .access = engine::access_chunk,
-                                     .hardware_register = engine::hardware_register,
-                                     .now = [] { return uint64_t{0}; },
-                                     .multiply = engine::multiply_ops,
-                                     .filtered_access = engine::filtered_access,
-                                     .registers_are_defined = engine::registers_are_defined,
-                                     .accesses_are_over = engine::accesses_are_over,
-                                     .report_loads = engine::report_loads,
-                                     .report_scalar_load = engine::report_scalar_load,
-                                     .block_begins = engine::block_begins};
+    const engine::JitContext context = make_jit_context(base, nullptr);
     const auto placed = engine::HostCode::place(*std::move(translated));
     ASSERT_TRUE(placed) << placed.error().message;
     const auto& entries = (*placed)->translated().entries;
