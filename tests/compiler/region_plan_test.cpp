@@ -115,8 +115,8 @@ TEST(RegionDump, SaysWhatIsLiveAndWhatBlocksMakeOfMasks) {
     NEXT: live scalars s[6:7]
     NEXT: live in active lanes v2 v[8:9]
     NOT: mask
-    block 0x14
-    mask exec_lo exec_hi = s[6:7] before)"));
+    block 0x14 to 0x20
+    NEXT: live scalars s[6:7])"));
 }
 
 TEST(RegionDump, TheTranslationLimitCutsARegion) {
