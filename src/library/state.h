@@ -16,6 +16,7 @@
 #include "library/output.h"
 #include "library/printf_buffer.h"
 #include "machine/gpu.h"
+#include "machine/wave/pal_launch.h"
 #include "observe/checkers.h"
 
 namespace Atoll {
@@ -102,6 +103,15 @@ struct Internals {
 };
 
 FoundKernel find_kernel(const Code::State& code, std::string_view name);
+
+/// A compute shader of OS ABI amdpal and the code that has it.
+struct FoundShader {
+  machine::PalShader shader;
+  std::shared_ptr<machine::LoadedCode> code;
+};
+/// Nothing where no code has such a shader; an error where its metadata is wrong or its stage is not executed.
+std::optional<support::Result<FoundShader>> find_shader(const Code::State& code, std::string_view name);
+std::vector<std::string> shaders_of(const Code::State& code);
 
 /// A launch with validated shape and arguments.
 struct PreparedLaunch {

@@ -17,6 +17,7 @@
 #include "object/archive.h"
 #include "object/code_object.h"
 #include "object/elf_file.h"
+#include "object/executable.h"
 #include "object/md5.h"
 #include "object/unpack_budget.h"
 #include "support/bytes.h"
@@ -191,15 +192,17 @@ std::string name_in(std::string_view id) {
 
 Result<target::TargetId> target_of(const FoundCodeObject& each) {
   // What the ELF header says is what counts: it is what the loader will go by.
-  return each.bytes.empty() ? target::parse_target_id(target_of_entry(each.id)) : read_target(each.bytes);
+  return each.bytes.empty() ? target::parse_target_id(target_of_entry(each.id)) : read_executable_target(each.bytes);
 }
 
-bool is_for_amdhsa(const FoundCodeObject& each) {
+/// Returns whether the code is for an OsAbi.
+bool is_executable(const FoundCodeObject& each) {
   if (each.bytes.empty()) {
     const auto triple = target::read_triple(target_of_entry(each.id));
     return triple && triple->os == "amdhsa";
   }
-  return each.bytes.size() > EI_OSABI && each.bytes[EI_OSABI] == elf::osabi_amdgpu_hsa;
+  return each.bytes.size() > EI_OSABI &&
+         (each.bytes[EI_OSABI] == elf::osabi_amdgpu_hsa || each.bytes[EI_OSABI] == elf::osabi_amdgpu_pal);
 }
 
 bool is_code_object(Bytes bytes) {
@@ -388,7 +391,7 @@ Result<std::vector<FoundCodeObject>> choose_code_objects(const FoundCodeObjects&
   if (!chosen.empty()) return chosen;
   if (found.code_objects.empty())
     return fail(ErrorKind::not_found, "no GPU code for {}: the file contains none", gpu.to_string());
-  if (std::ranges::none_of(found.code_objects, is_for_amdhsa))
+  if (std::ranges::none_of(found.code_objects, is_executable))
     return std::unexpected(target_of(found.code_objects.front()).error());
   return fail(ErrorKind::incompatible, "no GPU code for {}; the file has code for {}", gpu.to_string(),
               targets_of(found));
@@ -439,7 +442,7 @@ Result<target::GpuModel> choose_gpu(std::span<const FoundCodeObjects> files, boo
   std::vector<std::string> targets;
   for (const FoundCodeObjects& file : files) {
     // Code for another operating system runs on no GPU: name the system instead of GPUs.
-    if (!file.code_objects.empty() && std::ranges::none_of(file.code_objects, is_for_amdhsa))
+    if (!file.code_objects.empty() && std::ranges::none_of(file.code_objects, is_executable))
       return std::unexpected(target_of(file.code_objects.front()).error());
     if (!file.code_objects.empty()) targets.push_back(targets_of(file));
   }

@@ -34,7 +34,7 @@ namespace {
 
 struct LaunchOptions {
   std::string file, gpu, kernel, grid, block;
-  std::vector<std::string> arguments, print, save;
+  std::vector<std::string> arguments, user_data, print, save;
   uint32_t lds_bytes = 0;
   double timeout = 0;
   unsigned threads = 0;
@@ -96,9 +96,12 @@ void list_kernels(const Code& code, const std::string& file, const Gpu& gpu) {
 Result<size_t> find_argument(std::string_view text, const KernelInfo& kernel, const char* option) {
   size_t number = 0;
   const auto [end, error] = std::from_chars(text.begin(), text.end(), number);
-  if (error == std::errc() && end == text.end() && number >= 1 && number <= kernel.parameters.size()) return number - 1;
+  if (!kernel.is_shader && error == std::errc() && end == text.end() && number >= 1 &&
+      number <= kernel.parameters.size())
+    return number - 1;
   for (size_t i = 0; i < kernel.parameters.size(); i++)
     if (kernel.parameters[i].name == text) return i;
+  if (kernel.is_shader) return wrong_usage(fmt::format("{} {}: no --user-data sets that entry", option, text));
   return wrong_usage(fmt::format("{} {}: kernel {} has no such argument (a number from 1 to {}, or a name)", option,
                                  text, kernel.name, kernel.parameters.size()));
 }
@@ -251,6 +254,22 @@ Result<std::vector<MadeArgument>> make_arguments(const LaunchOptions& options, c
   return made;
 }
 
+/// Makes the value of N=VALUE, and describes it as the shader's parameter "N".
+Result<MadeArgument> make_user_data(const std::string& text, KernelInfo& shader, std::vector<UserData>& user_data,
+                                    const Gpu& gpu) {
+  uint32_t entry = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), entry);
+  if (error != std::errc() || *end != '=') return wrong_usage(fmt::format("--user-data {}: write N=VALUE", text));
+  Parameter parameter;
+  parameter.name = std::to_string(entry);
+  parameter.size = 4;
+  auto made = make_argument(end + 1, parameter, shader.parameters.size(), gpu);
+  if (!made) return support::within(fmt::format("--user-data {}", text), made.error());
+  shader.parameters.push_back(std::move(parameter));
+  user_data.push_back({.entry = entry, .value = made->argument});
+  return made;
+}
+
 Result<void> report_statistics(const std::string& where, const Gpu& gpu, const std::string& kernel,
                                const LaunchResult& done) {
   if (where.empty()) return {};
@@ -296,11 +315,12 @@ struct ReadyLaunch {
   KernelInfo kernel;
   LaunchShape shape;
   std::vector<MadeArgument> made;
+  std::vector<UserData> user_data;  ///< of a shader: the values of `made` by entry
 
   static Result<ReadyLaunch> make(const LaunchOptions& options, const Gpu& gpu, const Code& code) {
     const auto name = find_kernel(code.kernels(), options.kernel, options.file);
     if (!name) return std::unexpected(name.error());
-    const auto kernel = code.describe(*name);
+    auto kernel = code.describe(*name);
     if (!kernel) return broken(kernel.error());
     if (options.grid.empty()) return wrong_usage("--grid X,Y,Z is required");
     const auto grid = parse_shape(options.grid, "--grid");
@@ -309,13 +329,23 @@ struct ReadyLaunch {
     if (!block) return std::unexpected(block.error());
     auto made = make_arguments(options, *kernel, gpu);
     if (!made) return std::unexpected(made.error());
+    if (!kernel->is_shader && !options.user_data.empty())
+      return wrong_usage(fmt::format("--user-data: {} is a kernel, which takes --arg", kernel->name));
+    std::vector<UserData> user_data;
+    for (const std::string& text : options.user_data) {
+      auto value = make_user_data(text, *kernel, user_data, gpu);
+      if (!value) return std::unexpected(value.error());
+      made->push_back(*std::move(value));
+    }
     return ReadyLaunch{.name = *name,
-                       .kernel = *kernel,
+                       .kernel = *std::move(kernel),
                        .shape = {.grid = *grid, .block = *block, .dynamic_lds_bytes = options.lds_bytes},
-                       .made = *std::move(made)};
+                       .made = *std::move(made),
+                       .user_data = std::move(user_data)};
   }
 
   Expected<LaunchResult> run(const Gpu& gpu, const Code& code) const {
+    if (kernel.is_shader) return gpu.launch_shader(code, name, shape, user_data);
     std::vector<Argument> arguments;
     for (const MadeArgument& each : made) arguments.push_back(each.argument);
     return gpu.launch_with(code, name, shape, arguments);
@@ -420,6 +450,13 @@ void add_launch(CLI::App& app, Invocation& invocation) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command
+      ->add_option("--user-data", options->user_data,
+                   "User data of a compute shader (OS ABI amdpal) from\n"
+                   "entry N on; a buffer's address takes two entries")
+      ->type_name("N=VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command
       ->add_option("--print", options->print,
                    "Afterwards, print a buffer: ARG (64 elements of it),\n"
                    "ARG:COUNT, ARG:ROWSxCOLUMNS or ARG:all")
@@ -476,7 +513,7 @@ void add_launch(CLI::App& app, Invocation& invocation) {
       "                            file:PATH    a file's bytes (without COUNT: all of them)\n"
       "                          Without :TYPE, the elements are of the type that the parameter points to, or u8\n"
       "\n"
-      "ARG is an argument's number, from 1 on, or its parameter's name.\n"
+      "ARG is an argument's number, from 1 on, or its parameter's name; of a shader, the user data entry N.\n"
       "\n"
       "Examples:\n"
       "  atoll launch kernels.co\n"

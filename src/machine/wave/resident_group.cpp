@@ -65,6 +65,8 @@ support::Result<void> ResidentGroup::prepare(Dispatch& dispatch, Engine& engine)
   const auto stack = scratch_.reserve(uint64_t{dispatch.launch.scratch_bytes_per_wave} * waves_needed(dispatch.launch));
   if (!stack) return std::unexpected(stack.error());
   const bool has_table = dispatch.launch.scalars.has(InitialScalar::Source::global_table);
+  // Shaders read the table by its address, as they read other memory of the GPU's.
+  table_.use(dispatch.gpu->memory());
   const auto table = table_.reserve(has_table ? global_table_bytes : 0);
   if (!table) return std::unexpected(table.error());
   if (has_table && reinterpret_cast<uint64_t>(*table) >> 32 != dispatch.launch.entry >> 32) {

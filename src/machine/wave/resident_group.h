@@ -27,13 +27,15 @@ class StateMemory {
   StateMemory(const StateMemory&) = delete;
   StateMemory& operator=(const StateMemory&) = delete;
   ~StateMemory() { free(); }
+  /// Allocates from `guest` from now on.
+  void use(Memory& guest) { guest_ = address_ == 0 ? &guest : guest_; }
   /// At least `bytes` bytes (null for 0); what was in it is lost when it has to grow.
   support::Result<uint8_t*> reserve(uint64_t bytes);
 
  private:
   void free();
 
-  Memory* const guest_;
+  Memory* guest_;
   const std::string_view purpose_;
   uint64_t address_ = 0, size_ = 0;
 };
@@ -42,7 +44,7 @@ class StateMemory {
 class ResidentGroup {
  public:
   explicit ResidentGroup(Memory& memory)
-      : registers_(nullptr), lds_(nullptr), scratch_(&memory), table_(&memory, "the global table of a shader") {}
+      : registers_(nullptr), lds_(nullptr), scratch_(&memory), table_(nullptr, "the global table of a shader") {}
   WorkGroup group;
   uint64_t index = 0;             ///< the number of `group` in the dispatch
   InstructionCount instructions;  ///< of its waves that have ended; whoever ends the work-group counts them
