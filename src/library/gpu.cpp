@@ -163,7 +163,12 @@ Expected<Code> Gpu::load(std::span<const std::byte> file) const {
     auto loaded = state_->gpu->load(each.bytes, nobody, fmt::format("memory://{}", each.where));
     if (!loaded) return failed(loaded.error());
     auto formats = library::parse_printf_formats((*loaded)->code_object().metadata.printf_formats);
-    code.state_->objects.push_back({std::move(*loaded), std::move(formats)});
+    auto catalyst = object::catalyst::constant_buffer_code((*loaded)->file());
+    if (!catalyst) return failed(catalyst.error());
+    code.state_->objects.push_back({.code = std::move(*loaded), .printf_formats = std::move(formats)});
+    if (*catalyst)
+      code.state_->objects.back().catalyst =
+          std::make_shared<const object::catalyst::ConstantBufferCode>(std::move(**catalyst));
   }
   if (const auto done = library::run_all(*code.state_, library::init_kind); !done) return std::unexpected(done.error());
   code.state_->initialized = true;

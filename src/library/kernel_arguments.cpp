@@ -21,7 +21,10 @@ using support::Result;
 
 namespace {
 
-constexpr bool is_hidden(const KernelArgument& argument) { return argument.kind_name.starts_with("hidden_"); }
+/// Code object V2 spells the kind "HiddenNone", later versions "hidden_none".
+constexpr bool is_hidden(const KernelArgument& argument) {
+  return argument.kind_name.starts_with("hidden_") || argument.kind_name.starts_with("Hidden");
+}
 
 Parameter::Kind kind_of(ArgumentKind kind) {
   switch (kind) {
@@ -93,8 +96,7 @@ std::optional<uint64_t> hidden_value(ArgumentKind kind, const Launch& launch) {
     case ArgumentKind::hidden_remainder_z:
       return grid[2] % block[2];
     case ArgumentKind::hidden_grid_dims:
-      // A size of a work-group counts, too: where there is no such dimension, its work-groups have the size 1.
-      return grid[2] > 1 || block[2] > 1 ? 3 : grid[1] > 1 || block[1] > 1 ? 2 : 1;
+      return num_dimensions(launch);
     case ArgumentKind::hidden_dynamic_lds_size:
       return dynamic_lds_bytes;
     case ArgumentKind::hidden_private_base:
@@ -109,6 +111,11 @@ std::optional<uint64_t> hidden_value(ArgumentKind kind, const Launch& launch) {
 }
 
 }  // namespace
+
+uint32_t num_dimensions(const Launch& launch) {
+  const auto has = [&](size_t d) { return launch.grid[d] > 1 || launch.block[d] > 1; };
+  return has(2) ? 3 : has(1) ? 2 : 1;
+}
 
 std::string describe(const Parameter& parameter, size_t index) {
   if (parameter.name.empty() && parameter.type.empty()) return fmt::format("parameter {}", index + 1);

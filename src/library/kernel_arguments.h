@@ -34,6 +34,9 @@ struct Launch {
   observe::LdsLayout lds{};                 ///< out: the parts
 };
 
+/// Returns how many dimensions a launch has. One counts if the grid or the work-group is larger than 1 in it.
+uint32_t num_dimensions(const Launch& launch);
+
 /// Returns the kernel argument segment. Local memory arguments get their place in LDS after the static part and after
 /// each other, with gaps of `launch.lds_guard_bytes`, and add to `launch.dynamic_lds_bytes`. Errors name the parameter.
 support::Result<std::vector<std::byte>> pack_arguments(const object::KernelMetadata& kernel,

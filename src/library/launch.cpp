@@ -5,6 +5,7 @@
 
 #include "library/failure.h"
 #include "library/state.h"
+#include "machine/wave/catalyst_launch.h"
 
 namespace Atoll::library {
 
@@ -172,17 +173,52 @@ Expected<PreparedLaunch> prepare(const Gpu::State& gpu, const Code::State& code,
   return prepare(gpu, found, launch, arguments);
 }
 
+/// Runs a kernel whose arguments are in constant buffers.
+support::Result<machine::KernelStatistics> run_catalyst(Gpu::State& gpu, const PreparedLaunch& launch,
+                                                        const object::catalyst::LaunchInfo& info,
+                                                        std::optional<machine::FaultReport>& fault) {
+  const machine::CatalystLaunch given{
+      .code = *launch.kernel.object->catalyst,
+      .kernel = info,
+      .grid = launch.launch.grid,
+      .work_group = launch.launch.block,
+      .dimensions = num_dimensions(launch.launch),
+      .lds_bytes = launch.kernel.metadata->group_segment_fixed_size + launch.launch.dynamic_lds_bytes,
+      .arguments = launch.segment};
+  const auto tables = machine::CatalystTables::make(given, gpu.gpu->memory());
+  if (!tables) return std::unexpected(tables.error());
+  const uint64_t entry = launch.kernel.symbol->address + sizeof(object::RawKernelCode);
+  auto state = machine::make_catalyst_launch(given, *tables, launch.kernel.object->code, entry, gpu.gpu->model());
+  if (!state) return std::unexpected(state.error());
+  return gpu.gpu->run(std::move(*state), info.name, &fault);
+}
+
 Expected<LaunchResult> run(Gpu::State& gpu, PreparedLaunch launch) {
   const object::KernelMetadata& metadata = *launch.kernel.metadata;
   PrintfServices services(gpu, launch);
   if (auto begun = services.begin(); !begun) return failed(std::move(begun).error());
+  const auto result_of = [](const machine::KernelStatistics& done) {
+    return LaunchResult{.work_groups = done.work_groups,
+                        .waves = done.waves,
+                        .wave_instructions = done.wave_instructions,
+                        .seconds = done.seconds};
+  };
+  std::optional<machine::FaultReport> fault;
+  if (const auto& catalyst = launch.kernel.object->catalyst) {
+    if (const object::catalyst::LaunchInfo* const info = catalyst->find(metadata.name)) {
+      const auto done = run_catalyst(gpu, launch, *info, fault);
+      if (!done) return std::unexpected(failure_of(done.error(), fault));
+      services.ended_well = true;
+      return result_of(*done);
+    }
+  }
   machine::Memory& memory = gpu.gpu->memory();
   const auto kernarg = gpu.kernarg.take(memory, launch.segment);
   if (!kernarg) return failed(kernarg.error());
 
   machine::aql::KernelDispatchPacket packet{};
   packet.header = static_cast<uint16_t>(machine::aql::PacketType::kernel_dispatch);
-  packet.setup = 3;
+  packet.setup = static_cast<uint16_t>(num_dimensions(launch.launch));
   packet.workgroup_size_x = static_cast<uint16_t>(launch.launch.block[0]);
   packet.workgroup_size_y = static_cast<uint16_t>(launch.launch.block[1]);
   packet.workgroup_size_z = static_cast<uint16_t>(launch.launch.block[2]);
@@ -194,7 +230,6 @@ Expected<LaunchResult> run(Gpu::State& gpu, PreparedLaunch launch) {
   packet.group_segment_size = metadata.group_segment_fixed_size + launch.launch.dynamic_lds_bytes;
   packet.kernel_object = launch.kernel.symbol->address;
   packet.kernarg_address = *kernarg;
-  std::optional<machine::FaultReport> fault;
   const bool has_gaps = launch.launch.lds_guard_bytes != 0 && launch.launch.lds.size() > 1;
   if (has_gaps) gpu.checkers->lds_laid_out(*kernarg, std::move(launch.launch.lds));
   auto done = gpu.gpu->run(packet, &fault);
@@ -202,10 +237,7 @@ Expected<LaunchResult> run(Gpu::State& gpu, PreparedLaunch launch) {
   gpu.kernarg.give_back(memory, *kernarg, launch.segment.size());
   if (!done) return std::unexpected(failure_of(std::move(done).error(), fault));
   services.ended_well = true;
-  return LaunchResult{.work_groups = done->work_groups,
-                      .waves = done->waves,
-                      .wave_instructions = done->wave_instructions,
-                      .seconds = done->seconds};
+  return result_of(*done);
 }
 
 Expected<void> run_all(const Code::State& code, std::string_view kind) {

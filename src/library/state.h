@@ -17,6 +17,7 @@
 #include "library/printf_buffer.h"
 #include "machine/gpu.h"
 #include "machine/wave/pal_launch.h"
+#include "object/catalyst_code.h"
 #include "observe/checkers.h"
 
 namespace Atoll {
@@ -43,6 +44,8 @@ class KernargMemory {
 struct LoadedObject {
   std::shared_ptr<machine::LoadedCode> code;
   std::vector<PrintfFormat> printf_formats;
+  /// Of a Catalyst container of OpenCL 1.x, whose kernels have constant buffers; null of other code.
+  std::shared_ptr<const object::catalyst::ConstantBufferCode> catalyst{};
 };
 
 /// A kernel's metadata, symbol and code object; null if not found.

@@ -15,6 +15,7 @@
 #include <optional>
 
 #include "object/archive.h"
+#include "object/catalyst_code.h"
 #include "object/code_object.h"
 #include "object/elf_file.h"
 #include "object/executable.h"
@@ -225,6 +226,7 @@ class Search {
 
  private:
   Result<uint64_t> add_bundle(Bytes bytes, const std::string& place);
+  Result<void> add_catalyst(Bytes container, const std::string& where);
   Result<void> add_bundles_at_pages(Bytes file, const std::string& where);
 
   Depth depth_;
@@ -311,11 +313,27 @@ bool may_hold_code(Bytes file) {
   return starts_with(file, bundle_magic) || starts_with(file, compressed_magic) || starts_with(file, ELFMAG);
 }
 
+/// Adds the kernels of a Catalyst container, converted to one code object.
+Result<void> Search::add_catalyst(Bytes container, const std::string& where) {
+  const auto made = catalyst::make_code_object(container);
+  if (!made) return std::unexpected(made.error());
+  Bundle& bundle = found.bundles.emplace_back();
+  bundle.storage = std::make_unique<uint8_t[]>(made->size());
+  std::ranges::copy(*made, bundle.storage.get());
+  const Bytes bytes(bundle.storage.get(), made->size());
+  const auto target = read_target(bytes);
+  if (!target) return std::unexpected(target.error());
+  found.code_objects.push_back(
+      {where + "the kernels of the Catalyst container", target->to_string(), bytes, found.bundles.size() - 1});
+  return {};
+}
+
 Result<void> Search::add_file(Bytes file, const std::string& where) {
   if (!may_hold_code(file))
     return fail(ErrorKind::invalid_file,
                 "neither a code object nor an offload bundle nor an ELF program or library that may hold some");
   if (!starts_with(file, ELFMAG)) return add_bundles(file, where);
+  if (catalyst::is_catalyst(file)) return add_catalyst(file, where);
   if (is_code_object(file)) {
     const auto target = read_target(file);
     found.bundles.emplace_back();

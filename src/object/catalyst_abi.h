@@ -171,6 +171,9 @@ std::vector<uint32_t> fill_constant_buffer_0(const ConstantSetup& setup, Constan
 /// Size and alignment of an argument in constant buffer 1 are multiples of this.
 constexpr uint32_t constant_slot_bytes = 16;
 
+/// Bytes of an image argument.
+constexpr uint32_t image_constant_bytes = 2 * constant_slot_bytes;
+
 /// Returns the bytes of an argument of constant buffer 1 in whole slots, by its metadata type and count.
 std::optional<uint32_t> constant_argument_bytes(std::string_view type, uint32_t count);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "object/catalyst_cl2_layout.h"
 #include "object/catalyst_devices.h"
 #include "object/code_object_v2.h"
 #include "support/bytes.h"
@@ -16,35 +17,9 @@ using support::read;
 using support::Result;
 using support::slice;
 using Bytes = std::span<const uint8_t>;
+using namespace cl2;
 
 namespace {
-
-/// Offsets of the metadata record's fields, of the 32-bit form and the 64-bit one. Sizes are as wide as pointers.
-struct MetadataLayout {
-  unsigned word;  ///< bytes of a size
-  unsigned required_size, first_name, second_name, num_arguments, header;
-  unsigned hint_header, hint_length;  ///< size of the newer header, and where it has the length of the vector hint
-  unsigned argument;                  ///< bytes of an argument's entry
-};
-constexpr MetadataLayout layout32 = {4, 0x30, 0x48, 0x4C, 0x68, 0x70, 0xA4, 0x9C, 0x40};
-constexpr MetadataLayout layout64 = {8, 0x38, 0x60, 0x68, 0xA0, 0xA8, 0x110, 0x100, 0x58};
-
-struct TypeRow {
-  uint32_t type, kind;
-  ArgumentType meaning;
-};
-// The numbers of an argument's type and kind of type.
-constexpr uint32_t kind_sampler = 1, kind_image = 2, kind_scalar = 4, kind_queue = 7;
-constexpr TypeRow types[] = {{0, kind_sampler, ArgumentType::sampler},   {1, kind_image, ArgumentType::image},
-                             {2, kind_image, ArgumentType::image},       {3, kind_image, ArgumentType::image},
-                             {2, kind_scalar, ArgumentType::int8},       {3, kind_scalar, ArgumentType::int16},
-                             {4, kind_scalar, ArgumentType::int32},      {5, kind_scalar, ArgumentType::int64},
-                             {6, kind_scalar, ArgumentType::int8},       {7, kind_scalar, ArgumentType::int16},
-                             {8, kind_scalar, ArgumentType::int32},      {9, kind_scalar, ArgumentType::int64},
-                             {11, kind_scalar, ArgumentType::float32},   {12, kind_scalar, ArgumentType::float64},
-                             {15, kind_scalar, ArgumentType::structure}, {18, kind_queue, ArgumentType::queue}};
-constexpr uint32_t first_vector_type = 6, last_vector_type = 12;
-constexpr std::string_view image_accesses[] = {"", "read_only", "write_only", "read_write"};
 
 std::string_view text_of(Bytes bytes) {
   std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -93,22 +68,21 @@ Result<void> read_metadata(Cl2Kernel& kernel, bool is_64_bit) {
     const auto word = [&](unsigned index) {
       return read<uint32_t>(bytes, at + 5 * layout.word + index * 4).value_or(0);
     };
-    argument.size = word(0);
-    argument.offset = word(2);
-    argument.type = word(3);
-    const uint32_t space = word(6), is_pointer = word(7), flags = word(8);
-    argument.kind = word(9);
+    argument.size = word(word_size);
+    argument.offset = word(word_offset);
+    argument.type = word(word_type);
+    const uint32_t space = word(word_space), is_pointer = word(word_is_pointer), flags = word(word_flags);
+    argument.kind = word(word_kind);
     if (is_pointer != 0) {
-      const bool is_pipe = argument.type == 7 && (flags >> 16 & 0xFF) != 0;
-      constexpr std::string_view spaces[] = {"local", "global", "constant"};
-      if (space < 3 || space > 5 || (is_pipe && space != 4))
+      const bool is_pipe = argument.type == pointer_type && (flags >> 16 & 0xFF) != 0;
+      if (space < first_space || space >= first_space + std::size(spaces) || (is_pipe && space != 4))
         return fail(ErrorKind::invalid_file, "argument {} ({}) points to unknown address space {}", i, argument.name,
                     space);
       argument.shape.type = is_pipe ? ArgumentType::pipe : ArgumentType::pointer;
-      argument.space = spaces[space - 3];
+      argument.space = spaces[space - first_space];
       argument.is_volatile = (flags & 0xFF) != 0;
       argument.is_restrict = (flags >> 8 & 0xFF) != 0;
-      argument.is_const = word(10) != 0;
+      argument.is_const = word(word_is_const) != 0;
     } else {
       const auto row = std::ranges::find_if(
           types, [&](const TypeRow& each) { return each.type == argument.type && each.kind == argument.kind; });
@@ -130,7 +104,7 @@ Result<void> read_metadata(Cl2Kernel& kernel, bool is_64_bit) {
 }
 
 /// Splits a kernel's bytes into setup record and code.
-Result<void> read_code(Cl2Kernel& kernel, Bytes bytes) {
+Result<void> read_code(Cl2Kernel& kernel, Bytes bytes, uint64_t offset) {
   const auto setup = read<RawKernelCode>(bytes, 0);
   if (!setup) return fail(ErrorKind::invalid_file, "{} bytes of code have no setup record", bytes.size());
   const uint64_t entry = kernel_code_field("kernel_code_entry_byte_offset").of(*setup);
@@ -138,6 +112,7 @@ Result<void> read_code(Cl2Kernel& kernel, Bytes bytes) {
     return fail(ErrorKind::invalid_file, "the code begins at byte {} of {}", entry, bytes.size());
   kernel.setup = *setup;
   kernel.code = bytes.subspan(entry);
+  kernel.code_offset = offset + entry;
   return {};
 }
 
@@ -216,7 +191,7 @@ class Reader {
           return fail(ErrorKind::invalid_file, "kernel {}: a stub of {} bytes in {}", kernel.name, stub.value_or(0),
                       piece->size());
         kernel.stub = piece->first(*stub);
-        read = read_code(kernel, piece->subspan(*stub));
+        read = read_code(kernel, piece->subspan(*stub), 0);
       }
       if (!read) return support::within(fmt::format("symbol '{}'", symbol.name), read.error());
     }
@@ -242,6 +217,7 @@ class Reader {
     if (table == nullptr) return {};
     const auto symbols = read_symbols(*file, *table);
     if (!symbols) return support::within("inner file", symbols.error());
+    read_relocations_of_code(*file, *symbols);
     total_ = 0;
     for (const ElfSymbol& symbol : *symbols) {
       const auto name = name_within(symbol.name, "&__OpenCL_", "_kernel");
@@ -249,10 +225,27 @@ class Reader {
       const auto piece = piece_of(*file, symbol);
       if (!piece) return support::within("inner file", piece.error());
       Cl2Kernel& kernel = kernel_of(*name);
-      if (auto ok = read_code(kernel, *piece); !ok)
+      if (auto ok = read_code(kernel, *piece, symbol.raw.st_value); !ok)
         return support::within(fmt::format("kernel {}", kernel.name), ok.error());
     }
     return {};
+  }
+
+  void read_relocations_of_code(const ElfFile& file, std::span<const ElfSymbol> symbols) {
+    const ElfSection* table = file.find_section(".rela.hsatext");
+    if (table == nullptr) return;
+    for (const Elf64_Rela& raw : read_relocations(*table)) {
+      Cl2Relocation relocation{.offset = raw.r_offset,
+                               .type = static_cast<uint32_t>(ELF64_R_TYPE(raw.r_info)),
+                               .section = {},
+                               .addend = raw.r_addend};
+      if (const size_t index = ELF64_R_SYM(raw.r_info); index < symbols.size()) {
+        const Elf64_Sym& symbol = symbols[index].raw;
+        if (symbol.st_shndx < file.sections.size()) relocation.section = file.sections[symbol.st_shndx].name;
+        relocation.addend = static_cast<int64_t>(static_cast<uint64_t>(raw.r_addend) + symbol.st_value);
+      }
+      container_.relocations.push_back(relocation);
+    }
   }
 
   Cl2Container& container_;
@@ -284,7 +277,8 @@ Result<Cl2Container> read_cl2_container(Bytes bytes) {
                          .inner = {},
                          .read_only_data = {},
                          .global_data = {},
-                         .sampler_data = {}};
+                         .sampler_data = {},
+                         .relocations = {}};
   container.is_64_bit = container.file.header.e_machine == em_cl2_64;
   const bool wide = container.file.header.e_ident[EI_CLASS] == ELFCLASS64;
   if (wide != container.is_64_bit)

@@ -45,6 +45,15 @@ struct Cl2Kernel {
   std::vector<Cl2Argument> arguments;  ///< the setup arguments included, whose names begin with "_."
   RawKernelCode setup{};
   std::span<const uint8_t> code;  ///< empty when the file has metadata only
+  uint64_t code_offset = 0;       ///< of the code in .hsatext
+};
+
+/// A relocation of .hsatext. Types have the numbers of R_AMDGPU_ABS32_LO and R_AMDGPU_ABS32_HI.
+struct Cl2Relocation {
+  uint64_t offset;
+  uint32_t type;
+  std::string_view section;  ///< of the symbol
+  int64_t addend;            ///< the symbol's value included
 };
 
 struct Cl2Container {
@@ -56,7 +65,8 @@ struct Cl2Container {
   std::span<const uint8_t> inner;  ///< the inner ELF file; empty in the older form
   std::span<const uint8_t> read_only_data, global_data, sampler_data;
   uint64_t bss_bytes = 0;
-  size_t num_relocations = 0;
+  std::vector<Cl2Relocation> relocations;  ///< of code
+  size_t num_relocations = 0;              ///< of code and data
 
   const Cl2Kernel* find_kernel(std::string_view name) const;
 };

@@ -61,7 +61,19 @@ struct ProgramInfoEntry {
   uint32_t address, value;
 };
 
-/// User data classes: what a range of user SGPRs holds. Names and numbers as in CLRX's documentation.
+/// User data classes: what a range of user SGPRs holds. Names and numbers as in CLRX's documentation. These are the
+/// classes of OpenCL kernels.
+enum class DataClass : uint32_t {
+  immediate_resource = 0,  ///< the descriptor itself
+  immediate_sampler = 1,
+  immediate_constant_buffer = 2,
+  immediate_uav = 4,
+  resource_table = 17,  ///< address of a table of descriptors
+  sampler_table = 19,
+  constant_buffer_table = 20,
+  uav_table = 23,
+  internal_global_table = 24,
+};
 std::optional<std::string_view> user_data_class_name(uint32_t number);
 std::optional<uint32_t> find_user_data_class(std::string_view name);
 

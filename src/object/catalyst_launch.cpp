@@ -2,6 +2,7 @@
 #include "object/catalyst_launch.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "object/kernel_descriptor_fields.h"
 #include "support/bytes.h"
@@ -11,6 +12,26 @@ namespace Atoll::object::catalyst {
 using support::ErrorKind;
 using support::fail;
 using support::Result;
+
+namespace {
+
+/// Largest number of a buffer, image, sampler or counter. ATI_UAV_OP_MASK has a bit for each UAV.
+constexpr uint32_t max_buffer_id = 1023;
+
+/// Returns a record with the registers of a descriptor.
+RawKernelCode setup_record(const RawKernelDescriptor& raw, uint32_t argument_bytes) {
+  RawKernelCode record{};
+  for (const KernelCodeField& field : kernel_code_fields()) field.set(record, field.usual);
+  constexpr size_t resources = 48;  // of COMPUTE_PGM_RSRC1, RSRC2 follows
+  std::memcpy(&record[resources], &raw.compute_pgm_rsrc1, sizeof raw.compute_pgm_rsrc1);
+  std::memcpy(&record[resources + sizeof(uint32_t)], &raw.compute_pgm_rsrc2, sizeof raw.compute_pgm_rsrc2);
+  kernel_code_field("workgroup_group_segment_byte_size").set(record, raw.group_segment_fixed_size);
+  kernel_code_field("workitem_private_segment_byte_size").set(record, raw.private_segment_fixed_size);
+  kernel_code_field("kernarg_segment_byte_size").set(record, argument_bytes);
+  return record;
+}
+
+}  // namespace
 
 Result<LaunchInfo> launch_info(const Container& container, const Kernel& kernel) {
   if (container.device->family != Family::gcn)
@@ -29,6 +50,9 @@ Result<LaunchInfo> launch_info(const Container& container, const Kernel& kernel)
   launch.processor = target::find_processor(encoding->device()->processor);
   launch.is_64_bit = container.is_64_bit;
   launch.user_data = info->user_data;
+  for (const GlobalData& data : container.global_data)
+    if (data.id > max_buffer_id)
+      return fail(ErrorKind::invalid_file, "constant data has number {}; the largest is {}", data.id, max_buffer_id);
   const uint32_t user_sgprs = info->compute_pgm_rsrc2 >> 1 & 0x1F;
   for (const UserData& data : info->user_data)
     if (data.first_sgpr + data.num_sgprs > user_sgprs)
@@ -38,6 +62,9 @@ Result<LaunchInfo> launch_info(const Container& container, const Kernel& kernel)
   if (const KernelText* text = kernel.text()) {
     for (MetadataArgument& argument : text->arguments()) {
       if (argument.constant_buffer != 1) continue;
+      if (argument.id > max_buffer_id)
+        return fail(ErrorKind::invalid_file, "kernel {}: argument {} has number {}; the largest is {}", kernel.name,
+                    argument.name, argument.id, max_buffer_id);
       uint32_t bytes = constant_slot_bytes;
       if (argument.token == ArgumentToken::image) bytes = 2 * constant_slot_bytes;
       if (argument.token == ArgumentToken::value)
@@ -69,6 +96,7 @@ Result<LaunchInfo> launch_info(const Container& container, const Kernel& kernel)
   const auto state = decode_kernel_descriptor(raw, *launch.processor);
   if (!state) return support::within(fmt::format("kernel {}", kernel.name), state.error());
   launch.state = *state;
+  launch.setup = setup_record(raw, launch.constant_buffer_1_bytes);
   return launch;
 }
 
@@ -82,6 +110,7 @@ Result<LaunchInfo> launch_info(const Cl2Container& container, const Cl2Kernel& k
   launch.code = kernel.code;
   launch.processor = container.processor;
   launch.is_64_bit = container.is_64_bit;
+  launch.setup = kernel.setup;
   const auto state = decode_kernel_code(kernel.setup, *launch.processor);
   if (!state) return support::within(fmt::format("kernel {}", kernel.name), state.error());
   launch.state = *state;

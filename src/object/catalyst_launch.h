@@ -22,6 +22,7 @@ struct LaunchInfo {
   const target::Processor* processor = nullptr;
   std::span<const uint8_t> code;  ///< from the first instruction on
   KernelDescriptor state{};       ///< registers, initial MODE, enabled ids, LDS and scratch
+  RawKernelCode setup{};          ///< the same as a record; OpenCL 1.x has none, so that it is made from program info
   bool is_64_bit = false;
   // OpenCL 1.x:
   std::vector<UserData> user_data;

@@ -557,6 +557,13 @@ std::string write_data_segment(const DataSegment& segment) {
   return text + fmt::format(";#DATAEND:{}\n", segment.constant_buffer.value_or(0));
 }
 
+std::optional<uint32_t> metadata_value_bytes(std::string_view type, uint32_t count) {
+  if (type == "struct" || type == "union") return count;
+  const auto element = metadata_type_size(type);
+  if (!element || count > 16) return std::nullopt;
+  return *element * (count == 3 ? 4 : count);
+}
+
 std::optional<uint32_t> metadata_type_size(std::string_view type) {
   struct Row {
     std::string_view type;

@@ -131,6 +131,12 @@ support::Result<MetadataText> read_metadata_text(std::string_view text);
 std::string write_kernel_text(const KernelText& kernel);
 std::string write_data_segment(const DataSegment& segment);
 
+/// True for the memory types of pointers to LDS: hardware or emulated local memory.
+inline bool is_local_memory(std::string_view memory) { return memory == "hl" || memory == "l"; }
+
+/// Returns the bytes of a value argument as a host passes it: a structure's or union's size is its count.
+std::optional<uint32_t> metadata_value_bytes(std::string_view type, uint32_t count);
+
 /// Returns the size in bytes of a scalar type: "i1" and "i32" have 4.
 std::optional<uint32_t> metadata_type_size(std::string_view type);
 

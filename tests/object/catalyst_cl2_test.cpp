@@ -1,6 +1,7 @@
 // Containers of Catalyst's OpenCL 2.0 and launches of both kinds, against files built by hand after public binaries.
 #include <gtest/gtest.h>
 
+#include "object/catalyst_cl2_files.h"
 #include "object/catalyst_files.h"
 #include "object/catalyst_launch.h"
 
@@ -8,55 +9,12 @@ using namespace Atoll;
 using namespace Atoll::object;
 using namespace Atoll::object::catalyst;
 using test::Bytes;
+using test::Cl2TestArgument;
 using test::words;
 
 namespace {
 
-struct TestArgument {
-  std::string name = {}, type_name = {};
-  uint32_t size = 1, type = 0, space = 0, is_pointer = 0, flags = 0, kind = 4, is_const = 0;
-};
-
-/// The metadata record. Places of fields are CLRX's: the 64-bit form has wider sizes.
-Bytes metadata(bool wide, const std::vector<TestArgument>& arguments) {
-  const unsigned word = wide ? 8 : 4;
-  Bytes record(wide ? 0xA8 : 0x70);
-  const auto put = [&](Bytes& to, size_t at, uint64_t value) { std::memcpy(to.data() + at, &value, word); };
-  put(record, 0, record.size());
-  for (unsigned i = 0; i < 3; ++i) put(record, (wide ? 0x38 : 0x30) + i * word, 8u << i);
-  put(record, wide ? 0x60 : 0x48, 3);
-  put(record, wide ? 0x68 : 0x4C, 2);
-  put(record, wide ? 0xA0 : 0x68, arguments.size());
-  record = test::joined({record, test::bytes_of(std::string_view("abc\0de\0", 7))});
-  Bytes texts;
-  for (const TestArgument& argument : arguments) {
-    Bytes entry(wide ? 0x58 : 0x40);
-    put(entry, 0, entry.size());
-    put(entry, word, argument.name.size());
-    put(entry, 2 * word, argument.type_name.size());
-    const uint32_t fields[] = {
-        argument.size,    0, 0, argument.type, 0, 0, argument.space, argument.is_pointer, argument.flags, argument.kind,
-        argument.is_const};
-    std::memcpy(entry.data() + 5 * word, fields, sizeof fields);
-    record.insert(record.end(), entry.begin(), entry.end());
-    texts = test::joined({texts, test::bytes_of(argument.name + '\0' + argument.type_name + '\0')});
-  }
-  return test::joined({record, Bytes(wide ? 0x58 : 0x40), texts});
-}
-
-/// A setup record with these enabled user SGPRs and one s_endpgm behind it.
-Bytes code(uint32_t properties, uint32_t user_sgprs) {
-  RawKernelCode record{};
-  kernel_code_field("kernel_code_entry_byte_offset").set(record, 256);
-  kernel_code_field("user_sgpr_count").set(record, user_sgprs);
-  kernel_code_field("granulated_wavefront_sgpr_count").set(record, 3);
-  kernel_code_field("granulated_workitem_vgpr_count").set(record, 5);
-  kernel_code_field("workgroup_group_segment_byte_size").set(record, 512);
-  record[56] = static_cast<uint8_t>(properties);
-  return test::joined({Bytes(record.begin(), record.end()), words({0xBF810000})});
-}
-
-std::vector<TestArgument> arguments() {
+std::vector<Cl2TestArgument> arguments() {
   return {{.name = "_.global_offset_0", .type_name = "size_t", .type = 9},
           {.name = "n", .type_name = "int", .type = 8},
           {.name = "v", .type_name = "float3", .size = 3, .type = 11},
@@ -68,20 +26,6 @@ std::vector<TestArgument> arguments() {
           {.name = "t", .type_name = "T", .size = 52, .type = 15}};
 }
 
-template <typename Types>
-Bytes older_container(const Bytes& record, const Bytes& kernel, uint32_t flags = 6) {
-  const Bytes stub = test::joined({words({8, 0}), kernel});
-  return test::elf_file<Types>(Types::elf_class == ELFCLASS64 ? 0xAF5B : 0xAF5A,
-                               {{".comment", SHT_PROGBITS, test::bytes_of("-cl-std=CL2.0AMD-COMP-LIB")},
-                                {".rodata", SHT_PROGBITS, record},
-                                {".text", SHT_PROGBITS, stub}},
-                               {{"__OpenCL_compiler_options", ".comment", 0, 13},
-                                {"acl_version_string", ".comment", 13, 12},
-                                {"__OpenCL_&__OpenCL_k_kernel_metadata", ".rodata", 0, record.size()},
-                                {"__ISA_&__OpenCL_k_kernel_binary", ".text", 0, stub.size(), STT_FUNC}},
-                               flags);
-}
-
 template <typename T>
 std::string message(const support::Result<T>& result) {
   return result ? "no error" : result.error().message;
@@ -89,9 +33,9 @@ std::string message(const support::Result<T>& result) {
 
 TEST(CatalystCl2, ReadsTheOlderForm) {
   for (const bool wide : {false, true}) {
-    const Bytes record = metadata(wide, arguments()), kernel_code = code(0xB, 8);
-    const Bytes file = wide ? older_container<test::Elf64Types>(record, kernel_code)
-                            : older_container<test::Elf32Types>(record, kernel_code);
+    const Bytes record = test::cl2_metadata(wide, arguments()), kernel_code = test::cl2_kernel(0xB, 8);
+    const Bytes file = wide ? test::cl2_older_container<test::Elf64Types>(record, kernel_code)
+                            : test::cl2_older_container<test::Elf32Types>(record, kernel_code);
     ASSERT_TRUE(is_cl2_container(file));
     const auto container = read_cl2_container(file);
     ASSERT_TRUE(container) << container.error().message;
@@ -132,22 +76,9 @@ TEST(CatalystCl2, ReadsTheOlderForm) {
 }
 
 TEST(CatalystCl2, ReadsTheNewerForm) {
-  const Bytes kernel = code(0x2F, 12);
-  const Bytes isa = test::joined({words({4, 27, 3}),
-                                  test::bytes_of(std::string_view("AMD\0", 4)),
-                                  {4, 0, 7, 0},
-                                  words({8, 0, 3}),
-                                  test::bytes_of(std::string_view("AMD\0AMDGPU\0\0", 12))});
-  const Bytes inner =
-      test::elf_file<test::Elf64Types>(0xE0,
-                                       {{".hsatext", SHT_PROGBITS, kernel},
-                                        {".note", SHT_NOTE, isa},
-                                        {".hsadata_readonly_agent", SHT_PROGBITS, Bytes(12)}},
-                                       {{"&__OpenCL_k_kernel", ".hsatext", 0, kernel.size(), 10}}, 0, 64);
-  const Bytes record = metadata(true, arguments());
+  const Bytes kernel = test::cl2_kernel(0x2F, 12);
   const Bytes file =
-      test::elf_file<test::Elf64Types>(0xAF5B, {{".rodata", SHT_PROGBITS, record}, {".text", SHT_PROGBITS, inner}},
-                                       {{"__OpenCL_&__OpenCL_k_kernel_metadata", ".rodata", 0, record.size()}}, 14);
+      test::cl2_newer_container<test::Elf64Types>(test::cl2_metadata(true, arguments()), kernel, {8, 0, 3});
   const auto container = read_cl2_container(file);
   ASSERT_TRUE(container) << container.error().message;
   EXPECT_EQ(container->read_only_data.size(), 12u);
@@ -159,8 +90,9 @@ TEST(CatalystCl2, ReadsTheNewerForm) {
 }
 
 TEST(CatalystCl2, NamesWhatIsWrong) {
-  const auto error = [](const std::vector<TestArgument>& list) {
-    return message(read_cl2_container(older_container<test::Elf64Types>(metadata(true, list), code(9, 6))));
+  const auto error = [](const std::vector<Cl2TestArgument>& list) {
+    return message(read_cl2_container(
+        test::cl2_older_container<test::Elf64Types>(test::cl2_metadata(true, list), test::cl2_kernel(9, 6))));
   };
   const std::string where = "symbol '__OpenCL_&__OpenCL_k_kernel_metadata': ";
   EXPECT_EQ(error({{.name = "x", .type = 10}}), where + "argument 0 (x) has unknown type 10 of kind 4");
@@ -168,19 +100,21 @@ TEST(CatalystCl2, NamesWhatIsWrong) {
   EXPECT_EQ(error({{.name = "x", .type = 7, .space = 9, .is_pointer = 1}}),
             where + "argument 0 (x) points to unknown address space 9");
   EXPECT_EQ(error({{.name = "x", .size = 17, .type = 8}}), where + "argument 0 (x) is a vector of 17 elements");
-  const Bytes file = older_container<test::Elf64Types>(metadata(true, {}), code(9, 8));
+  const Bytes file = test::cl2_older_container<test::Elf64Types>(test::cl2_metadata(true, {}), test::cl2_kernel(9, 8));
   const auto container = read_cl2_container(file);
   ASSERT_TRUE(container) << container.error().message;
   EXPECT_EQ(message(launch_info(*container, container->kernels[0])),
             "kernel k: its features take 6 user SGPRs, COMPUTE_PGM_RSRC2 has 8");
-  const Bytes unknown = older_container<test::Elf64Types>(metadata(true, {}), code(9, 6), 99);
+  const Bytes unknown =
+      test::cl2_older_container<test::Elf64Types>(test::cl2_metadata(true, {}), test::cl2_kernel(9, 6), 99);
   const auto other = read_cl2_container(unknown);
   ASSERT_TRUE(other);
   EXPECT_EQ(message(launch_info(*other, other->kernels[0])), "the file does not name its processor (flags 0x63)");
 }
 
 TEST(CatalystCl2, SurvivesEveryCut) {
-  const Bytes file = older_container<test::Elf64Types>(metadata(true, arguments()), code(9, 6));
+  const Bytes file =
+      test::cl2_older_container<test::Elf64Types>(test::cl2_metadata(true, arguments()), test::cl2_kernel(9, 6));
   for (size_t size = 0; size < file.size(); ++size)
     EXPECT_FALSE(read_cl2_container(std::span(file).first(size))) << size;
 }

@@ -126,7 +126,7 @@ void InitialState::write_scalars() {
         start = static_cast<uint32_t>(scratch >> scalar.part * 32);
         break;
       case InitialScalar::Source::global_table:
-        start = static_cast<uint32_t>(reinterpret_cast<uint64_t>(storage_.global_table));
+        start = static_cast<uint32_t>(reinterpret_cast<uint64_t>(storage_.global_table) >> scalar.part * 32);
         break;
       case InitialScalar::Source::work_group_id:
         work_group_id_[scalar.part] = scalar.reg;

@@ -33,7 +33,7 @@ struct InitialScalar {
     literal,           ///< `literal`, the same for all waves
     scratch_resource,  ///< dword `part` of the buffer resource of the work-group's scratch
     scratch_address,   ///< dword `part` of the address of the work-group's scratch
-    global_table,      ///< low half of the address of PAL's global table, one for each resident work-group
+    global_table,      ///< dword `part` of the address of the global table, one for each resident work-group
     work_group_id,     ///< in dimension `part`
     work_group_info,   ///< bit 31: first wave; bits 5:0: number of waves in the work-group
     scratch_offset,    ///< byte offset of the wave's scratch in the work-group's
