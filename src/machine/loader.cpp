@@ -105,12 +105,13 @@ support::Result<std::shared_ptr<LoadedCode>> LoadedCode::load(Memory& memory, co
                                                               std::span<const uint8_t> file,
                                                               const ExternalSymbols& externals, std::string uri) {
   auto code = std::make_shared<LoadedCode>();
-  code->file_.assign(file.begin(), file.end());
-  auto object = object::read_executable(code->file_);
+  Image& image = *code->image_;
+  image.file.assign(file.begin(), file.end());
+  auto object = object::read_executable(image.file);
   if (!object) return support::within(uri, object.error());
-  code->code_object_ = std::move(*object);
+  image.object = std::move(*object);
   code->uri = std::move(uri);
-  const object::CodeObject& parsed = code->code_object_;
+  const object::CodeObject& parsed = image.object;
   if (auto runs = target::check_runs_on(parsed.target, gpu); !runs) return support::within(code->uri, runs.error());
   if (parsed.memory_size == 0) return fail(ErrorKind::invalid_file, "{}: has nothing to load", code->uri);
 
@@ -122,6 +123,7 @@ support::Result<std::shared_ptr<LoadedCode>> LoadedCode::load(Memory& memory, co
   code->memory_ = &memory;
   code->base_ = *base;
   code->size_ = parsed.memory_size;
+  image.symbolizer.emplace(image.file, parsed.functions, *base);
   for (const object::Segment& segment : parsed.segments) {
     if (segment.bytes.empty()) continue;
     std::memcpy(reinterpret_cast<void*>(*base + segment.address), segment.bytes.data(), segment.bytes.size());
@@ -158,7 +160,7 @@ support::Result<std::shared_ptr<LoadedCode>> LoadedCode::load(Memory& memory, co
 LoadedCode::~LoadedCode() {
   if (memory_ == nullptr) return;
   if (before_unload) before_unload(*this);
-  for_each_page_of_code(code_object_, [&](uint64_t address, uint64_t size) {
+  for_each_page_of_code(image_->object, [&](uint64_t address, uint64_t size) {
     static_cast<void>(Memory::protect_part(base_ + address, size, Access::read_write));  // pages may be used again
   });
   // Freeing fails only for an address that was never allocated, which base_ is not.
@@ -178,12 +180,9 @@ const LoadedSymbol* LoadedCode::kernel_at(uint64_t kernel_object) const {
 }
 
 std::string_view LoadedCode::function_at(uint64_t address) const {
-  if (!contains(address)) return {};
-  const std::vector<object::Symbol>& functions = code_object_.functions;
-  const auto above = std::ranges::upper_bound(functions, address - base_, {}, &object::Symbol::value);
-  if (above == functions.begin()) return {};
-  const object::Symbol& below = *std::prev(above);
-  return address - base_ - below.value < below.size ? below.name : std::string_view();
+  return contains(address) ? image_->symbolizer->symbol_at(address) : std::string_view();
 }
+
+std::shared_ptr<const debug_info::Symbolizer> LoadedCode::symbolizer() const { return {image_, &*image_->symbolizer}; }
 
 }  // namespace Atoll::machine

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "debug_info/symbolizer.h"
 #include "object/code_object.h"
 #include "support/error.h"
 #include "target/target_id.h"
@@ -49,14 +50,20 @@ class LoadedCode {
   uint64_t base() const { return base_; }
   uint64_t size() const { return size_; }
   bool contains(uint64_t address) const { return address - base_ < size_; }
-  std::span<const uint8_t> file() const { return file_; }
-  const object::CodeObject& code_object() const { return code_object_; }
+  std::span<const uint8_t> file() const { return image_->file; }
+  const object::CodeObject& code_object() const { return image_->object; }
   const std::vector<LoadedSymbol>& symbols() const { return symbols_; }
   const LoadedSymbol* find(std::string_view name) const;
   /// Returns the kernel whose descriptor is at `kernel_object`, or null.
   const LoadedSymbol* kernel_at(uint64_t kernel_object) const;
   /// Returns the function symbol that contains a code address; empty if there is none.
   std::string_view function_at(uint64_t address) const;
+  /// Returns the symbolizer of the code, which may outlive it.
+  std::shared_ptr<const debug_info::Symbolizer> symbolizer() const;
+  /// Returns the code from an address on.
+  std::span<const uint8_t> code_from(uint64_t address) const {
+    return {reinterpret_cast<const uint8_t*>(address), contains(address) ? base_ + size_ - address : 0};
+  }
 
   /// Returns whether the code reads floating-point exceptions from TRAPSTS or may enable them in MODE.
   bool looks_at_exceptions(const target::Processor& processor) const;
@@ -68,8 +75,13 @@ class LoadedCode {
  private:
   Memory* memory_ = nullptr;
   uint64_t base_ = 0, size_ = 0;
-  std::vector<uint8_t> file_;
-  object::CodeObject code_object_;
+  /// The part that findings about the code keep when it is unloaded.
+  struct Image {
+    std::vector<uint8_t> file;
+    object::CodeObject object;
+    std::optional<debug_info::Symbolizer> symbolizer;
+  };
+  std::shared_ptr<Image> image_ = std::make_shared<Image>();
   std::vector<LoadedSymbol> symbols_;
   mutable std::mutex exceptions_mutex_;  ///< protects the following members
   mutable bool looked_for_exceptions_ = false;

@@ -15,11 +15,10 @@
 #include <fmt/format.h>
 
 #include "engine/compiled/serial.h"
-#include "engine/target_code.h"
-#include "isa/print.h"
 #include "library/element_type.h"
 #include "machine/gpu.h"
 #include "machine/loader.h"
+#include "machine/report/code_address.h"
 #include "machine/wave/dispatch.h"
 #include "machine/wave/wave.h"
 #include "support/mapped_file.h"
@@ -37,17 +36,12 @@ namespace {
 std::string describe(const machine::Dispatch& dispatch, uint64_t pc) {
   const machine::LoadedCode& code = *dispatch.launch.code;
   if (!code.contains(pc)) return fmt::format("{:#x}", pc);
-  const target::Processor& processor = dispatch.gpu->processor();
-  const target::Target target =
-      target::Target(dispatch.gpu->model().target).with_wave_size(static_cast<uint8_t>(dispatch.launch.wave_size));
-  const std::span bytes(reinterpret_cast<const uint8_t*>(pc), code.base() + code.size() - pc);
-  const auto instruction = engine::decode(bytes, target);
-  const std::string text = instruction ? isa::print(*instruction, processor) : "data";
+  const std::string instruction = machine::code_address(*dispatch.gpu, pc, dispatch.launch.wave_size).instruction();
   const std::string_view function = code.function_at(pc);
   const bool is_kernel = function == code.function_at(dispatch.kernel->entry);
   std::string place(function);
   if (!place.empty()) place += is_kernel ? fmt::format("+{:#x} ", pc - dispatch.kernel->entry) : " ";
-  return fmt::format("{} at {}({:#x})", text, place, pc - code.base());
+  return fmt::format("{} at {}({:#x})", instruction.empty() ? "data" : instruction, place, pc - code.base());
 }
 
 std::vector<uint8_t> serialise(const Result<void>& executed, const EngineOutcome& outcome) {

@@ -8,9 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "debug_info/inlined_calls.h"
-#include "isa/decode.h"
-#include "isa/print.h"
+#include "debug_info/code_address.h"
 #include "library/kernel_names.h"
 #include "machine/queue/aql.h"
 #include "object/code_object.h"
@@ -154,22 +152,18 @@ class Description {
   }
 
   void describe_place(Json& out, uint64_t pc, const target::Processor& processor, unsigned lanes) const {
-    constexpr uint64_t longest = 20;
-    const auto code = code_at(pc);
-    if (code) {
-      const object::CodeObject& object = *objects_[*code];
-      const uint64_t offset = pc - core_.codes[*code].address;
-      const auto above = std::ranges::upper_bound(object.functions, offset, {}, &object::Symbol::value);
-      if (above != object.functions.begin() && offset - std::prev(above)->value < std::prev(above)->size)
-        out["function"] = demangled(text(std::prev(above)->name));
-      if (std::string line = debug_info::user_line_at(core_.codes[*code].file, offset); !line.empty())
-        out["source"] = text(line);
+    if (const auto code = code_at(pc)) {
+      const debug_info::Symbolizer symbolizer(core_.codes[*code].file, objects_[*code]->functions,
+                                              core_.codes[*code].address);
+      if (const std::string_view symbol = symbolizer.symbol_at(pc); !symbol.empty())
+        out["function"] = demangled(text(symbol));
+      if (const std::string line = symbolizer.source_at(pc); !line.empty()) out["source"] = text(line);
     }
-    for (uint64_t bytes = longest; bytes != 0; bytes -= 4) {
+    for (uint64_t bytes = debug_info::max_instruction_bytes; bytes != 0; bytes -= 4) {
       const auto words = core_.memory(pc, bytes);
       if (!words) continue;
-      if (const auto instruction = isa::decode(*words, processor, lanes))
-        out["instruction"] = isa::print(*instruction, processor);
+      if (std::string instruction = debug_info::instruction_text(*words, processor, lanes); !instruction.empty())
+        out["instruction"] = std::move(instruction);
       return;
     }
   }

@@ -8,6 +8,7 @@
 #include <map>
 #include <sstream>
 
+#include "debug_info/code_address.h"
 #include "fixture.h"
 #include "machine/memory/memory.h"
 
@@ -213,6 +214,25 @@ TEST_F(Loader, FunctionsAreFoundByAddress) {
   EXPECT_EQ((*code)->function_at(start + 11), "helper");
   EXPECT_EQ((*code)->function_at(start + 12), "");
   EXPECT_EQ((*code)->function_at(0), "");
+}
+
+TEST_F(Loader, PlacesOfUnloadedCodeCanBeResolved) {
+  const auto file = build();
+  auto code = LoadedCode::load(memory, gpu, file, externals, "memory://x");
+  ASSERT_TRUE(code) << code.error().message;
+  const uint64_t base = (*code)->base();
+  const object::Symbol helper = (*code)->code_object().functions.front();
+  const std::string name(helper.name);
+  debug_info::CodeAddress address{
+      .pc = base + helper.value, .symbolizer = (*code)->symbolizer(), .processor = gpu.processor, .wave_size = 64};
+  address.copy_bytes((*code)->code_from(address.pc));
+  const std::string instruction = address.instruction();
+  EXPECT_NE(instruction, "");
+  code->reset();
+  EXPECT_EQ(memory.allocated_bytes(), 0u);
+  const debug_info::CodePlace place = address.resolve();
+  EXPECT_EQ(place.function, name);
+  EXPECT_EQ(place.instruction, instruction);
 }
 
 TEST_F(Loader, UnloadingGivesTheMemoryBackAndSaysSoFirst) {

@@ -12,12 +12,12 @@ namespace {
 class UndefinedStoresTest : public testing::Test {
  protected:
   void store(uint64_t begin, uint64_t end, uint64_t pc) {
-    stores_.add(begin, end, pc, static_cast<uint32_t>(pc), [&] { return "at " + std::to_string(pc); });
+    stores_.add(begin, end, pc, [&] { return UndefinedStores::Place{.code = {.pc = pc}, .kernel = "k", .origin = 0}; });
   }
   std::string longest(uint64_t begin, uint64_t end, const std::function<bool(uint64_t)>& is_undefined) const {
     const auto run = stores_.longest(begin, end, is_undefined);
     if (!run) return "none";
-    return std::to_string(run->begin) + " to " + std::to_string(run->end) + " " + run->place.words;
+    return std::to_string(run->begin) + " to " + std::to_string(run->end) + " at " + std::to_string(run->place.code.pc);
   }
   static bool all(uint64_t) { return true; }
 

@@ -12,13 +12,12 @@
 #include <string_view>
 #include <utility>
 
-#include "debug_info/inlined_calls.h"
-#include "isa/decode.h"
+#include "debug_info/code_address.h"
 #include "isa/effects.h"
-#include "isa/print.h"
 #include "isa/table.h"
 #include "machine/gpu.h"
 #include "machine/memory/host_address.h"
+#include "machine/report/code_address.h"
 #include "machine/report/fault_guard.h"
 #include "machine/wave/initial_state.h"
 #include "semantics/memory/memory_access.h"
@@ -33,16 +32,6 @@ using isa::OperandKind;
 bool is_canonical(uint64_t address) {
   const auto top = static_cast<int64_t>(address) >> 47;
   return top == 0 || top == -1;
-}
-
-std::optional<isa::Instruction> instruction_at(const LoadedCode* code, uint64_t pc, const target::Processor& processor,
-                                               unsigned wave_size) {
-  if (code == nullptr || !code->contains(pc)) return std::nullopt;
-  constexpr uint64_t longest = 20;
-  const uint64_t bytes = std::min(code->base() + code->size() - pc, longest);
-  auto decoded = isa::decode({reinterpret_cast<const uint8_t*>(pc), bytes}, processor, wave_size);
-  if (!decoded) return std::nullopt;
-  return *decoded;
 }
 
 /// The address that a lane of a FLAT or GLOBAL instruction accesses; nullopt for other encodings.
@@ -111,12 +100,12 @@ bool find_lane(const isa::Instruction& instruction, const Wave& wave, Fault& fau
   return false;
 }
 
-/// The bytes at `pc` in hexadecimal words, for what cannot be disassembled.
-std::string raw_words(const LoadedCode* code, uint64_t pc) {
+/// The first two words at an address in hexadecimal, for what cannot be disassembled.
+std::string raw_words(const debug_info::CodeAddress& address) {
   std::string text;
-  for (uint64_t at = pc; code != nullptr && at < pc + 8 && code->contains(at + 3); at += 4) {
+  for (size_t at = 0; at < 8 && at + 4 <= address.byte_count; at += 4) {
     uint32_t word;
-    std::memcpy(&word, reinterpret_cast<const void*>(at), sizeof word);
+    std::memcpy(&word, &address.bytes[at], sizeof word);
     text += fmt::format("{}{:#010x}", text.empty() ? "" : " ", word);
   }
   return text;
@@ -226,13 +215,12 @@ std::string headline(const FaultReport& report) {
 }
 
 /// An instruction with its address and source line.
-std::string place_of(uint64_t pc, const Wave& wave, const Gpu& gpu) {
-  const std::shared_ptr<const LoadedCode> code = gpu.code_at(pc);
-  const auto instruction = instruction_at(code.get(), pc, gpu.processor(), wave.wave_size);
-  std::string text = instruction ? isa::print(*instruction, gpu.processor()) : raw_words(code.get(), pc);
+std::string place_of(uint64_t pc, const Wave& wave) {
+  const debug_info::CodeAddress address = code_address(wave, pc);
+  const debug_info::CodePlace place = address.resolve();
+  std::string text = place.instruction.empty() ? raw_words(address) : place.instruction;
   text += fmt::format("{}(at {:#x})", text.empty() ? "" : "  ", pc);
-  const std::string source = code ? debug_info::user_line_at(code->file(), pc - code->base()) : std::string();
-  return source.empty() ? text : text + "  " + source;
+  return place.source.empty() ? text : text + "  " + place.source;
 }
 
 /// Where a register pair of the wave leads as the address of a jump.
@@ -269,7 +257,7 @@ std::vector<uint64_t> jumps_to(uint64_t target, const LoadedCode& code, const Wa
     if (!segment.executable) continue;
     const uint64_t end = code.base() + segment.address + segment.memory_size;
     for (uint64_t pc = code.base() + segment.address; pc < end;) {
-      const auto instruction = instruction_at(&code, pc, gpu.processor(), wave.wave_size);
+      const auto instruction = debug_info::instruction_at(code.code_from(pc), gpu.processor(), wave.wave_size);
       if (instruction && can_have_jumped_to(target, pc, *instruction, wave)) {
         const bool is_linked = instruction->destinations != 0;
         (is_linked ? calls : code.function_at(pc) == kernel ? of_kernel : others).push_back(pc);
@@ -284,16 +272,16 @@ std::vector<uint64_t> jumps_to(uint64_t target, const LoadedCode& code, const Wa
 std::string jump_to(uint64_t target, const Wave& wave, const Gpu& gpu) {
   if (const auto code = wave.work_group->dispatch->kernel->code.lock()) {
     const std::vector<uint64_t> jumps = jumps_to(target, *code, wave, gpu);
-    std::string text = jumps.empty() ? "" : place_of(jumps.front(), wave, gpu);
+    std::string text = jumps.empty() ? "" : place_of(jumps.front(), wave);
     if (jumps.size() > 1) text += fmt::format(", or {} others that use the same registers", jumps.size() - 1);
     if (!jumps.empty()) return text;
   }
   constexpr uint64_t last_instruction = 4;
-  return gpu.code_at(target - last_instruction) ? place_of(target - last_instruction, wave, gpu) : std::string();
+  return gpu.code_at(target - last_instruction) ? place_of(target - last_instruction, wave) : std::string();
 }
 
 /// Where the waves of a work-group are, those at the same place together, and what they wait for.
-std::vector<std::string> waves_of(const WorkGroup& group, const Gpu& gpu) {
+std::vector<std::string> waves_of(const WorkGroup& group) {
   struct Place {
     WaveState state;
     uint64_t pc;
@@ -320,7 +308,7 @@ std::vector<std::string> waves_of(const WorkGroup& group, const Gpu& gpu) {
     const bool one = place.waves.size() == 1;
     lines.push_back(fmt::format("{} {} {}: {}", one ? "wave" : "waves", fmt::join(place.waves, ", "),
                                 waits ? (one ? "waits at the barrier" : "wait at the barrier") : (one ? "runs" : "run"),
-                                place_of(place.pc, group.waves[place.waves.front()], gpu)));
+                                place_of(place.pc, group.waves[place.waves.front()])));
   }
   const auto count = [&](uint64_t number, const char* one, const char* many) {
     if (number != 0) lines.push_back(fmt::format("{} {}", number, number == 1 ? one : many));
@@ -343,14 +331,13 @@ FaultReport report_fault(const Wave& wave) {
   std::ranges::copy(group.id, report.work_group);
   report.wave = wave.index;
 
-  const std::shared_ptr<const LoadedCode> code = gpu.code_at(fault.pc);
-  const auto instruction = instruction_at(code.get(), fault.pc, gpu.processor(), wave.wave_size);
-  report.instruction = instruction ? isa::print(*instruction, gpu.processor()) : raw_words(code.get(), fault.pc);
-  if (code) {
-    report.function = support::demangled(std::string(code->function_at(fault.pc)));
-    if (report.function == report.kernel) report.function.clear();
-    report.source = debug_info::user_line_at(code->file(), fault.pc - code->base());
-  }
+  const debug_info::CodeAddress address = code_address(wave, fault.pc);
+  debug_info::CodePlace place = address.resolve();
+  const auto instruction =
+      debug_info::instruction_at(std::span(address.bytes).first(address.byte_count), gpu.processor(), wave.wave_size);
+  report.instruction = place.instruction.empty() ? raw_words(address) : std::move(place.instruction);
+  if (place.function != report.kernel) report.function = std::move(place.function);
+  report.source = std::move(place.source);
   if (fault.kind == Fault::Kind::memory) {
     // The host says nothing of accesses to addresses that are not canonical.
     if (!fault.address_known && instruction) fault.is_write = !isa::effects_of(*instruction).loads.any();
@@ -372,7 +359,7 @@ FaultReport report_fault(const Wave& wave) {
   }
   if (fault.kind == Fault::Kind::instruction_fetch) report.origin = jump_to(fault.pc, wave, gpu);
   const bool hangs = fault.kind == Fault::Kind::timeout || fault.kind == Fault::Kind::interrupted;
-  if (hangs && group.waves.size() > 1) report.waves = waves_of(group, gpu);
+  if (hangs && group.waves.size() > 1) report.waves = waves_of(group);
   if (!report.lane_known && wave.exec() != 0) fault.lane = static_cast<uint8_t>(std::countr_zero(wave.exec()));
   work_item_of(group, wave.index, fault.lane, report.work_item);
   return report;

@@ -53,7 +53,7 @@ bool LoadedCode::looks_at_exceptions(const target::Processor& processor) const {
   if (!looked_for_exceptions_) {
     constexpr uint32_t sopk = 0xB0000000, opcode_field = 0x0F800000;
     constexpr Opcode opcodes[] = {Opcode::s_getreg_b32, Opcode::s_setreg_b32, Opcode::s_setreg_imm32_b32};
-    for (const object::Segment& segment : code_object_.segments) {
+    for (const object::Segment& segment : image_->object.segments) {
       if (!segment.executable) continue;
       for (uint64_t at = 0; at + 4 <= segment.bytes.size() && !looks_at_exceptions_; at += 4) {
         const uint32_t word = word_at(segment.bytes, at);
@@ -65,7 +65,7 @@ bool LoadedCode::looks_at_exceptions(const target::Processor& processor) const {
             continue;
           // The function's begin, if it has a symbol; else the word is believed.
           uint64_t begin = at;
-          for (const object::Symbol& function : code_object_.functions) {
+          for (const object::Symbol& function : image_->object.functions) {
             const uint64_t offset = segment.address + at - function.value;
             if (offset < function.size) begin = at - std::min(at, offset);
           }

@@ -30,6 +30,7 @@
 #include "observe/shadow/undefined_flow.h"
 #include "observe/shadow/undefined_stores.h"
 #include "semantics/memory/memory_access.h"
+#include "support/demangle.h"
 
 namespace Atoll::observe {
 
@@ -576,11 +577,10 @@ void InitChecker::access(const machine::Wave& wave, const AccessEvent& access) {
       stored(access.instruction, *state, access, lane, undefined, origin);
       write_memory(*group, *state, access, lane, undefined);
       if (access.space == Space::global && means_nothing(std::span(undefined, access.bytes))) {
-        stored_undefined_.add(access.addresses[lane], access.addresses[lane] + access.bytes, access.pc, origin, [&] {
-          Finding place;
-          set_place(place, wave, access.pc, lane);
-          return fmt::format("by kernel '{}'  {}", place.kernel,
-                             place.source.file.empty() ? place.instruction : place.source.to_string());
+        stored_undefined_.add(access.addresses[lane], access.addresses[lane] + access.bytes, access.pc, [&] {
+          return UndefinedStores::Place{.code = machine::code_address(wave, access.pc),
+                                        .kernel = wave.work_group->dispatch->kernel->name,
+                                        .origin = origin};
         });
       }
     } else {
@@ -731,7 +731,15 @@ void InitChecker::copied(const machine::CopyEvent& copy) {
   if (std::vector<std::string> lines = lines_of(stack, copy.function); !lines.empty()) {
     finding.stacks.push_back({"copied", std::move(lines)});
   }
-  if (stored) finding.stacks.push_back({"stored", {stored->place.words}});
+  if (stored) {
+    finding.stacks.push_back(
+        {.title = "stored",
+         .code = stored->place.code,
+         .describe = [kernel = support::demangled(stored->place.kernel)](const debug_info::CodePlace& place) {
+           const std::string source = source_of(place);
+           return std::vector{fmt::format("by kernel '{}'  {}", kernel, source.empty() ? place.instruction : source)};
+         }});
+  }
   const uint32_t from =
       stored && stored->place.origin != 0 ? stored->place.origin : origin::memory(memory_.number_at(copy.source));
   for (NamedStack& each : origin_of(from)) finding.stacks.push_back(std::move(each));

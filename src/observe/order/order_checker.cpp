@@ -690,15 +690,16 @@ void OrderChecker::report(const Wave& wave, const Load& load, const Missed& miss
                         finding.kernel, whose);
   finding.address =
       fmt::format("{:#x}, where the load got {:#x} and memory has {:#x}", missed.address, missed.got, missed.has);
-  NamedStack frames{.title = "the store", .frames = {}};
-  Finding there;
-  set_place(there, wave, store.pc, 0);
-  if (const std::string where = there.source.to_string(); !where.empty()) frames.frames.push_back(where);
-  if (!there.instruction.empty()) frames.frames.push_back(there.instruction);
-  frames.frames.push_back(fmt::format("kernel '{}', work-group ({}, {}, {}), wave {}, lane {}",
-                                      support::demangled(store.group->kernel->name), store.group->id[0],
-                                      store.group->id[1], store.group->id[2], store.wave, store.lane));
-  finding.stacks.push_back(std::move(frames));
+  const std::string storing_wave = fmt::format("kernel '{}', work-group ({}, {}, {}), wave {}, lane {}",
+                                               support::demangled(store.group->kernel->name), store.group->id[0],
+                                               store.group->id[1], store.group->id[2], store.wave, store.lane);
+  finding.stacks.push_back({.title = "the store",
+                            .code = machine::code_address(wave, store.pc),
+                            .describe = [storing_wave](const debug_info::CodePlace& place) {
+                              std::vector<std::string> frames = source_and_instruction(place);
+                              frames.push_back(storing_wave);
+                              return frames;
+                            }});
   if (missed.is_complete) {
     std::string invalidate(rule != nullptr ? rule->invalidate : std::string_view());
     if (load.is_scalar) {

@@ -1210,15 +1210,19 @@ NamedStack RaceChecker::site_of(const Mark& mark) {
     const std::lock_guard lock(sites_mutex_);
     site = sites_[mark.site];
   }
-  NamedStack earlier{.title = "the other access", .frames = {}};
-  Finding there;
-  if (site.gpu != nullptr) set_code_place(there, *site.gpu, site.pc, site.wave_size);
-  const std::string where = there.source.to_string();
-  earlier.frames.push_back(fmt::format("{} {} bytes{}{}", site.verb, site.bytes, where.empty() ? "" : ", ", where));
-  if (!there.instruction.empty()) earlier.frames.push_back(there.instruction);
-  earlier.frames.push_back(fmt::format("kernel '{}', work-group ({}, {}, {}), wave {}, lane {}",
+  const std::string access = fmt::format("{} {} bytes", site.verb, site.bytes);
+  const std::string wave = fmt::format("kernel '{}', work-group ({}, {}, {}), wave {}, lane {}",
                                        site.kernel ? support::demangled(site.kernel->name) : "", task.work_group[0],
-                                       task.work_group[1], task.work_group[2], task.wave, uint32_t{mark.lane}));
+                                       task.work_group[1], task.work_group[2], task.wave, uint32_t{mark.lane});
+  NamedStack earlier{.title = "the other access"};
+  if (site.gpu != nullptr) earlier.code = machine::code_address(*site.gpu, site.pc, site.wave_size);
+  earlier.describe = [access, wave](const debug_info::CodePlace& place) {
+    const std::string where = source_of(place);
+    std::vector<std::string> frames{access + (where.empty() ? "" : ", ") + where};
+    if (!place.instruction.empty()) frames.push_back(place.instruction);
+    frames.push_back(wave);
+    return frames;
+  };
   return earlier;
 }
 

@@ -1,4 +1,4 @@
-// observe: formats findings as text.
+// observe: resolves places of findings and formats findings as text.
 #include "observe/report/finding.h"
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include <fstream>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -55,6 +56,23 @@ std::vector<std::string> text_around(const SourcePlace& place) {
   }
   if (lines.size() <= around && place.line > around) lines.clear();  // the file on disk is another, shorter one
   return lines;
+}
+
+void resolve(Finding& finding) {
+  if (finding.code.symbolizer != nullptr) {
+    debug_info::CodePlace place = finding.code.resolve();
+    finding.instruction = std::move(place.instruction);
+    if (place.function != finding.kernel) finding.function = std::move(place.function);
+    finding.source = SourcePlace::parse(place.source);
+    finding.source_text = text_around(finding.source);
+  }
+  finding.code.symbolizer.reset();
+  for (NamedStack& stack : finding.stacks) {
+    if (!stack.describe) continue;
+    stack.frames = stack.describe(stack.code.resolve());
+    stack.describe = {};
+    stack.code.symbolizer.reset();
+  }
 }
 
 std::string to_text(const Finding& finding) {

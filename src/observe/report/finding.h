@@ -1,11 +1,15 @@
 // observe: checkers observe a machine (machine/observer.h) and report findings.
 //
-// This file defines a finding: one mistake of the program, reported once even if it occurs repeatedly.
+// This file defines a finding: one mistake of the program, reported once even if it occurs repeatedly. Checkers give it
+// the addresses of instructions. Their places are looked up when it is reported (resolve()).
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
+
+#include "debug_info/code_address.h"
 
 namespace Atoll::observe {
 
@@ -19,10 +23,13 @@ struct SourcePlace {
   std::string to_string() const;
 };
 
-/// A host call stack as text, innermost frame first.
+/// A host call stack as text, innermost frame first, or the place of another instruction.
 struct NamedStack {
   std::string title;  ///< "allocated", "freed"
-  std::vector<std::string> frames;
+  std::vector<std::string> frames{};
+  debug_info::CodeAddress code{};  ///< of the other instruction
+  /// Makes the frames from the place of `code` when the finding is reported. Empty for host stacks.
+  std::function<std::vector<std::string>(const debug_info::CodePlace&)> describe{};
 };
 
 struct Finding {
@@ -31,7 +38,8 @@ struct Finding {
   bool is_note = false;
   std::string message{};  ///< what happened, in one line
 
-  // The place in a kernel. Empty and 0 if the host made the mistake.
+  // The place in a kernel. Empty and 0 if the host made the mistake. resolve() determines the others from `code`.
+  debug_info::CodeAddress code{};
   std::string kernel{};       ///< demangled
   std::string function{};     ///< function around the instruction, if it is not the kernel
   std::string instruction{};  ///< as text
@@ -48,6 +56,9 @@ struct Finding {
 
   uint64_t count = 1;  ///< occurrences: lanes, copies or allocations
 };
+
+/// Looks up the places of the finding's instructions. Slow: disassembles and reads DWARF.
+void resolve(Finding& finding);
 
 /// Formats the report as text: several lines, each with its newline.
 std::string to_text(const Finding& finding);

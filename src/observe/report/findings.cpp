@@ -25,6 +25,7 @@ bool Findings::known(std::string_view checker, std::string_view kind, uint64_t p
 }
 
 void Findings::add(uint64_t place, Finding finding) {
+  resolve(finding);
   const bool is_suppressed = suppressions_.match(finding);
   const std::string text = is_suppressed ? std::string() : to_text(finding);
   std::unique_lock lock(mutex_);

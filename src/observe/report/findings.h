@@ -27,7 +27,7 @@ class Findings {
   /// Returns whether the finding exists, and adds `count` to it if so. `place` identifies where it was made: a PC, or
   /// the number of a call stack. Fast, so that repetitions in a loop are cheap.
   bool known(std::string_view checker, std::string_view kind, uint64_t place, uint64_t count);
-  /// Adds a finding that is not known(), and reports it.
+  /// Adds a finding that is not known(), resolves its places, and reports it.
   void add(uint64_t place, Finding finding);
 
   /// Collects further findings without reporting them.

@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "debug_info/inlined_calls.h"
+#include "debug_info/symbolizer.h"
 #include "machine/memory/address_range.h"
 #include "observe/report/python_stack.h"
 #include "support/bytes.h"
@@ -29,10 +30,9 @@ namespace {
 
 /// A file mapped into the process, opened for its symbols and lines.
 struct Module {
-  std::string path;
   std::optional<support::MappedFile> file;
-  bool is_relative = true;                                         ///< its addresses are relative to the load address
-  std::map<uint64_t, std::pair<uint64_t, std::string>> functions;  ///< by address: size and name
+  bool is_relative = true;                ///< its addresses are relative to the load address
+  std::vector<object::Symbol> functions;  ///< by address
 };
 
 /// Reads the symbol table, which programs have unless stripped.
@@ -41,19 +41,7 @@ void read_functions(Module& module) {
   const auto header = support::read<Elf64_Ehdr>(bytes, 0);
   if (!header || !support::starts_with(bytes, ELFMAG)) return;
   module.is_relative = header->e_type == ET_DYN;
-  for (unsigned i = 0; i < header->e_shnum; ++i) {
-    const auto section = support::read<Elf64_Shdr>(bytes, header->e_shoff + i * sizeof(Elf64_Shdr));
-    if (!section || section->sh_type != SHT_SYMTAB) continue;
-    const auto names = support::read<Elf64_Shdr>(bytes, header->e_shoff + section->sh_link * sizeof(Elf64_Shdr));
-    if (!names) continue;
-    for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= section->sh_size; at += sizeof(Elf64_Sym)) {
-      const auto symbol = support::read<Elf64_Sym>(bytes, section->sh_offset + at);
-      if (!symbol) return;
-      if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || symbol->st_value == 0) continue;
-      const auto name = support::read_text(bytes, names->sh_offset + symbol->st_name);
-      if (name) module.functions.try_emplace(symbol->st_value, symbol->st_size, std::string(*name));
-    }
-  }
+  module.functions = debug_info::function_symbols(bytes);
 }
 
 /// Cached, because a report needs the same files repeatedly.
@@ -62,7 +50,6 @@ Module& module_at(const char* path) {
   std::unique_ptr<Module>& module = (*modules)[path];
   if (module != nullptr) return *module;
   module = std::make_unique<Module>();
-  module->path = path;
   // The dynamic loader's name of the program is the name it was invoked with.
   auto file = support::MappedFile::open(path);
   if (!file) file = support::MappedFile::open("/proc/self/exe");
@@ -91,13 +78,12 @@ Frame frame_at(void* address) {
   Module& module = module_at(info.dli_fname);
   const uint64_t offset =
       reinterpret_cast<uint64_t>(pc) - (module.is_relative ? reinterpret_cast<uint64_t>(info.dli_fbase) : 0);
-  if (info.dli_sname != nullptr) frame.function = info.dli_sname;
-  if (auto above = module.functions.upper_bound(offset); above != module.functions.begin()) {
-    const auto& [begin, function] = *std::prev(above);
-    if (offset - begin < function.first) frame.function = function.second;
+  if (module.file) {
+    const debug_info::Symbolizer symbolizer(module.file->bytes(), module.functions, 0);
+    frame.function = symbolizer.function_at(offset);
+    frame.line = symbolizer.source_at(offset);
   }
-  frame.function = support::demangled(frame.function);
-  if (module.file) frame.line = debug_info::user_line_at(module.file->bytes(), offset);
+  if (frame.function.empty() && info.dli_sname != nullptr) frame.function = support::demangled(info.dli_sname);
   return frame;
 }
 

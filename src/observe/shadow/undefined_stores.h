@@ -10,6 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "debug_info/code_address.h"
+
 namespace Atoll::observe {
 
 class UndefinedStores {
@@ -19,21 +21,23 @@ class UndefinedStores {
   /// Limit of the ranges; further stores are not recorded.
   static constexpr size_t max_ranges = size_t{1} << 18;
 
-  /// Records a store to [begin, end). `report` is called once per instruction to describe it.
-  template <typename Report>
-  void add(uint64_t begin, uint64_t end, uint64_t pc, uint32_t origin, const Report& report) {
+  struct Place {
+    debug_info::CodeAddress code{};  ///< the instruction
+    std::string kernel{};            ///< its mangled name
+    uint32_t origin = 0;             ///< origin of the stored value (undefined_bits.h)
+  };
+
+  /// Records a store to [begin, end) by the instruction at `pc`. `place_of()` is called once per instruction.
+  template <typename PlaceOf>
+  void add(uint64_t begin, uint64_t end, uint64_t pc, const PlaceOf& place_of) {
     const std::lock_guard lock(mutex_);
     const auto [place, is_new] = numbers_.try_emplace(pc, static_cast<uint32_t>(places_.size()));
-    if (is_new) places_.push_back({.words = report(), .origin = origin});
+    if (is_new) places_.push_back(place_of());
     insert(begin, end, place->second);
   }
   /// Drops the range, which has a new owner.
   void forget(uint64_t begin, uint64_t end);
 
-  struct Place {
-    std::string words;    ///< the instruction as text
-    uint32_t origin = 0;  ///< origin of the stored value (undefined_bits.h)
-  };
   struct Run {
     uint64_t begin = 0, end = 0;
     Place place;  ///< place of the store to its first bytes

@@ -152,12 +152,13 @@ void SyncChecker::barrier(const machine::Wave& wave, const machine::BarrierEvent
     group->firsts.push_back({pc, wave.index});
   } else if (const GroupBarriers::First& first = group->firsts[number]; first.pc != pc) {
     if (!findings_.known(checker, "other-barrier", pc, 1)) {
-      Finding there;
-      set_place(there, wave, first.pc, 0);
-      const std::string source = there.source.to_string();
+      const auto where = [pc = first.pc](const debug_info::CodePlace& place) {
+        const std::string source = source_of(place);
+        return std::vector{source.empty() ? fmt::format("{:#x}", pc) : source};
+      };
       report(wave, pc, 0, "other-barrier",
              fmt::format("comes to a barrier while wave {} of the work-group waits at another", first.wave),
-             {{"the other barrier", {source.empty() ? fmt::format("{:#x}", first.pc) : source}}},
+             {{.title = "the other barrier", .code = machine::code_address(wave, first.pc), .describe = where}},
              "let all work-items of the work-group come to the same barriers in the same order");
     }
   }

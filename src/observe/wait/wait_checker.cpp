@@ -214,10 +214,13 @@ const char* kind_of(hazards::RegisterConflict::Kind kind) {
 }
 
 /// Describes the instruction that started an outstanding operation.
-NamedStack in_flight(const Finding& there) {
-  std::vector<std::string> frames{there.instruction};
-  if (const std::string source = there.source.to_string(); !source.empty()) frames.push_back(source);
-  return {"what is under way", std::move(frames)};
+NamedStack in_flight(debug_info::CodeAddress there) {
+  return {.title = "what is under way", .code = std::move(there), .describe = instruction_and_source};
+}
+
+/// Describes the first instruction of a hazard.
+NamedStack earlier_one(debug_info::CodeAddress there) {
+  return {.title = "the earlier one", .code = std::move(there), .describe = instruction_and_source};
 }
 
 void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const hazards::RegisterConflict& conflict) {
@@ -227,8 +230,8 @@ void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const hazards::
   finding.checker = checker;
   finding.kind = kind;
   set_place(finding, wave, pc, 0);
-  Finding there;
-  set_place(there, wave, conflict.operation.pc, 0);
+  debug_info::CodeAddress there = machine::code_address(wave, conflict.operation.pc);
+  const std::string other = there.instruction();
   const auto generation = wave.work_group->dispatch->gpu->processor().generation;
   const std::string name = conflict.is_vector ? vector_name(conflict.reg, generation) : scalar_name(conflict.reg);
   const std::string wait = wait_for(generation, conflict.operation.counters);
@@ -237,7 +240,7 @@ void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const hazards::
     case hazards::RegisterConflict::Kind::writes: {
       const bool is_read = conflict.kind == hazards::RegisterConflict::Kind::reads;
       finding.message = fmt::format("kernel '{}' {} {}, and nothing has waited for '{}', which fills it",
-                                    finding.kernel, is_read ? "reads" : "writes", name, there.instruction);
+                                    finding.kernel, is_read ? "reads" : "writes", name, other);
       finding.advice = fmt::format("wait before it ({}): a GPU would find {} there", wait,
                                    is_read ? "what the register held before" : "what arrives later");
       break;
@@ -246,13 +249,13 @@ void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const hazards::
       finding.message = fmt::format(
           "kernel '{}' writes {}, and nothing has waited for the addresses of '{}' to be translated, which "
           "reads it",
-          finding.kernel, name, there.instruction);
+          finding.kernel, name, other);
       finding.advice =
           "wait before it (s_wait_xcnt): after a page fault a GPU would execute the access again with what is written "
           "here";
       break;
   }
-  finding.stacks.push_back(in_flight(there));
+  finding.stacks.push_back(in_flight(std::move(there)));
   findings_.add(pc, std::move(finding));
 }
 
@@ -265,15 +268,14 @@ void WaitChecker::report(const machine::Wave& wave, const machine::AccessEvent& 
   finding.checker = checker;
   finding.kind = kind;
   set_place(finding, wave, access.pc, conflict.lane);
-  Finding there;
-  set_place(there, wave, copy.pc, 0);
+  debug_info::CodeAddress there = machine::code_address(wave, copy.pc);
   const std::string whose = copy.wave == wave.index ? std::string("nothing") : fmt::format("wave {}", copy.wave);
   finding.message =
       fmt::format("kernel '{}' {} LDS, and {} has {}waited for '{}', which {} it", finding.kernel,
                   access.reads && copy.fills ? "reads" : "writes", whose, copy.wave == wave.index ? "" : "not ",
-                  there.instruction, copy.fills ? "fills" : "reads");
+                  there.instruction(), copy.fills ? "fills" : "reads");
   finding.address = fmt::format("{:#x} in LDS", conflict.address);
-  finding.stacks.push_back(in_flight(there));
+  finding.stacks.push_back(in_flight(std::move(there)));
   const std::string wait = wait_for(wave.work_group->dispatch->gpu->processor().generation, copy.counters);
   finding.advice = fmt::format("wait before it{} ({}): a GPU would find {} there",
                                copy.wave == wave.index ? "" : ", in that wave, and come to a barrier then", wait,
@@ -290,15 +292,12 @@ void WaitChecker::report(const machine::Wave& wave, uint64_t pc, const MissingNo
   finding.checker = checker;
   finding.kind = kind;
   set_place(finding, wave, pc, 0);
-  Finding there;
-  set_place(there, wave, missing.earlier, 0);
+  debug_info::CodeAddress there = machine::code_address(wave, missing.earlier);
   const std::string left = fmt::format(
       "{} {}{}", missing.left, missing.by_vectors ? "vector instruction" : "wait state", missing.left == 1 ? "" : "s");
   finding.message = fmt::format("kernel '{}' {}: there have to be {}", finding.kernel,
-                                fmt::format(fmt::runtime(missing.message), left, there.instruction), missing.states);
-  std::vector<std::string> frames{there.instruction};
-  if (const std::string source = there.source.to_string(); !source.empty()) frames.push_back(source);
-  finding.stacks.push_back({"the earlier one", std::move(frames)});
+                                fmt::format(fmt::runtime(missing.message), left, there.instruction()), missing.states);
+  finding.stacks.push_back(earlier_one(std::move(there)));
   const uint32_t lacking = missing.states - missing.left;
   finding.advice = missing.by_vectors ? fmt::format("put {} 'v_nop' before it, or other vector instructions", lacking)
                                       : fmt::format("put 's_nop {}' before it, or other instructions", lacking - 1);
@@ -360,13 +359,10 @@ void WaitChecker::report(const machine::Wave& wave, uint64_t pc,
   if (violation.earlier == 0) {
     finding.message = fmt::format("kernel '{}' {}", finding.kernel, problem);
   } else {
-    Finding there;
-    set_place(there, wave, violation.earlier, 0);
+    debug_info::CodeAddress there = machine::code_address(wave, violation.earlier);
     finding.message =
-        fmt::format("kernel '{}' {} too early: '{}' {}", finding.kernel, problem, there.instruction, hazard.earlier);
-    std::vector<std::string> frames{there.instruction};
-    if (const std::string source = there.source.to_string(); !source.empty()) frames.push_back(source);
-    finding.stacks.push_back({"the earlier one", std::move(frames)});
+        fmt::format("kernel '{}' {} too early: '{}' {}", finding.kernel, problem, there.instruction(), hazard.earlier);
+    finding.stacks.push_back(earlier_one(std::move(there)));
   }
   finding.advice =
       fmt::format("{}: a GPU does not hold the instruction back ({})", advice_for(violation, processor), hazard.source);
