@@ -156,6 +156,12 @@ struct WaveClock {
   void pass_store() {
     if ((time & store_mask) != store_mask) ++time;
   }
+  /// Forgets what counts only until the next barrier.
+  void end_interval() {
+    since_barrier = time;
+    loads_of_atomics.clear();
+    incomplete.clear();
+  }
   void begin_lds_access(bool writes) {
     constexpr size_t most = 64;
     if (lds_in_flight.size() < most) lds_in_flight.push_back(writes ? time : 0);
