@@ -10,6 +10,7 @@
 #include "engine/coverage.h"
 #include "isa/effects.h"
 #include "isa/opcode_map.h"
+#include "isa/unit.h"
 #include "support/spelling.h"
 
 namespace Atoll::tools {
@@ -410,6 +411,10 @@ InstructionFacts facts_on(const Processor& processor, Opcode opcode) {
   facts.operands = operands_of(row, processor);
   facts.modifiers = modifiers_of(row, map, facts.encodings);
   add_effects(facts, processor, opcode);
+  const isa::LatencyClass latency = isa::latency_class(row);
+  facts.unit = isa::name_of(isa::unit_of(row));
+  facts.latency_class = isa::name_of(latency);
+  facts.timing = isa::timing_of(latency, processor);
   return facts;
 }
 

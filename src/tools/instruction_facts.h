@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "isa/latency.h"
 #include "isa/opcode.h"
 #include "isa/table.h"
 #include "target/processor.h"
@@ -37,6 +38,8 @@ struct InstructionFacts {
   std::vector<OperandFact> operands;
   std::vector<std::string_view> modifiers;      ///< "neg", "clamp", "sdwa", ...
   std::vector<std::string_view> reads, writes;  ///< without naming them: "SCC", "EXEC", "MODE", ...; memory
+  std::string_view unit, latency_class;
+  isa::Timing timing;
 };
 
 /// The opcodes that have that name, or that name on some generation; a suffix that tells the encoding (_e32, _e64,

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/coverage.h"
+#include "isa/unit.h"
 #include "target/product.h"
 #include "tools/command.h"
 #include "tools/command_line.h"
@@ -77,6 +78,15 @@ std::string operand_text(const OperandFact& operand) {
   return text + fmt::format(" ({}{})", operand.written ? "result: " : "", operand.accepts);
 }
 
+/// "VALU: 5 cycles, 1 to issue". Matrix instructions take longer, by the passes of their shape.
+std::string timing_text(const InstructionFacts& facts) {
+  if (facts.unit == isa::name_of(isa::Unit::matrix)) return fmt::format("{}: by passes", facts.unit);
+  std::string text = fmt::format("{}: {} cycles", facts.unit, facts.timing.latency);
+  if (facts.timing.issue != 0) text += fmt::format(", {} to issue", facts.timing.issue);
+  if (facts.latency_class != facts.unit) text += fmt::format(" ({})", facts.latency_class);
+  return text;
+}
+
 std::vector<target::Target> targets_of(const Processor& processor) {
   std::vector<target::Target> targets;
   for (const unsigned lanes : {32, 64}) {
@@ -127,7 +137,7 @@ std::vector<const Processor*> processors_with(Opcode opcode, const Processor* on
 }
 
 void print_instruction(Opcode opcode, const std::vector<const Processor*>& processors) {
-  ByProcessor names, encodings, operands, modifiers, reads, writes, executed;
+  ByProcessor names, encodings, operands, modifiers, reads, writes, timings, executed;
   for (const Processor* processor : processors) {
     const InstructionFacts facts = facts_on(*processor, opcode);
     names.add(*processor, std::string(facts.name));
@@ -138,6 +148,7 @@ void print_instruction(Opcode opcode, const std::vector<const Processor*>& proce
     modifiers.add(*processor, list_text(facts.modifiers));
     reads.add(*processor, list_text(facts.reads));
     writes.add(*processor, list_text(facts.writes));
+    timings.add(*processor, timing_text(facts));
     if (const std::string does = executed_text(*processor, opcode); !does.empty()) executed.add(*processor, does);
   }
   fmt::print("{}\n  {}\n", isa::row(opcode).name, describe_instruction(isa::row(opcode)));
@@ -147,6 +158,7 @@ void print_instruction(Opcode opcode, const std::vector<const Processor*>& proce
   modifiers.print("modifiers");
   reads.print("reads");
   writes.print("writes");
+  timings.print("unit");
   executed.print("executed");
 }
 
@@ -180,6 +192,10 @@ Json instruction_as_json(Opcode opcode, const std::vector<const Processor*>& pro
                     {"modifiers", facts.modifiers},
                     {"reads", facts.reads},
                     {"writes", facts.writes},
+                    {"unit", facts.unit},
+                    {"latency_class", facts.latency_class},
+                    {"latency_cycles", facts.timing.latency},
+                    {"issue_cycles", facts.timing.issue},
                     {"executed", is_executed(*processor, opcode)}});
   }
   return json;

@@ -185,6 +185,10 @@ TEST(IsaCommand, SaysWhatAnInstructionIs) {
   const auto add = isa_json("s_addc_u32 --gpu gfx90a")[0]["processors"][0];
   EXPECT_EQ(add["reads"], json::array({"SCC"}));
   EXPECT_EQ(add["writes"], json::array({"SCC"}));
+  EXPECT_EQ(add["unit"], "SALU");
+  EXPECT_EQ(add["latency_cycles"], 4);
+  EXPECT_THAT(isa_command("v_exp_f32 --gpu gfx1030").output,
+              HasSubstr("unit       transcendental: 10 cycles, 4 to issue"));
   const auto global = isa_command("ds_ordered_count --gpu gfx1100");
   EXPECT_THAT(global.output, HasSubstr("executed   no: global data share"));
   // A name of another generation, an encoding's suffix, a dual instruction's half.
