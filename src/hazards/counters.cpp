@@ -4,6 +4,7 @@
 #include <array>
 
 #include "isa/immediate_names.h"
+#include "isa/table.h"
 
 namespace Atoll::hazards {
 
@@ -42,43 +43,23 @@ class NamedField {
   std::array<const isa::CounterField*, 32> of_{};
 };
 
-}  // namespace
-
-bool is_vector_memory(isa::Encoding encoding) {
-  switch (encoding) {
-    case isa::Encoding::flat:
-    case isa::Encoding::global:
-    case isa::Encoding::scratch:
-    case isa::Encoding::mubuf:
-    case isa::Encoding::mtbuf:
-    case isa::Encoding::mimg:
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool is_vector_alu(isa::Encoding encoding) {
-  switch (encoding) {
-    case isa::Encoding::vop1:
-    case isa::Encoding::vop2:
-    case isa::Encoding::vopc:
-    case isa::Encoding::vop3:
-    case isa::Encoding::vop3p:
-      return true;
-    default:
-      return false;
-  }
-}
-
-namespace {
-
 std::optional<CounterWaits> named_waits(const isa::Instruction& instruction) {
   CounterWaits waits;
   const uint32_t immediate = instruction.immediate;
   const bool counts_stores_apart = instruction.generation >= target::Generation::gfx10;
-  switch (instruction.opcode) {
-    case Opcode::s_waitcnt: {
+  const isa::Computation& computes = isa::row_of(instruction).computes;
+  if (computes.operation == isa::Operation::wait_idle) {
+    waits.at_most.fill(0);
+    waits.exports = 0;
+    return waits;
+  }
+  if (computes.operation != isa::Operation::wait_counter) return std::nullopt;
+  const auto both = [&](Counter first) {
+    waits.of(first) = immediate >> 8 & 0x3F;
+    waits.of(Counter::lds) = immediate & 0x3F;
+  };
+  switch (computes.counter) {
+    case isa::Counter::vm_exp_lgkm: {
       static const NamedField vmcnt("vmcnt"), lgkmcnt("lgkmcnt"), expcnt("expcnt");
       waits.exports = expcnt.limit(instruction);
       const uint32_t vector = vmcnt.limit(instruction), others = lgkmcnt.limit(instruction);
@@ -88,59 +69,54 @@ std::optional<CounterWaits> named_waits(const isa::Instruction& instruction) {
         waits.of(Counter::sample) = waits.of(Counter::bvh) = vector;
       }
       waits.of(Counter::lds) = waits.of(Counter::scalar) = others;
-      return waits;
+      break;
     }
-    case Opcode::s_waitcnt_vmcnt:
-    case Opcode::s_wait_loadcnt:
+    case isa::Counter::vm:
+    case isa::Counter::load:
       waits.of(Counter::load) = immediate;
-      return waits;
-    case Opcode::s_waitcnt_vscnt:
-    case Opcode::s_wait_storecnt:
+      break;
+    case isa::Counter::vs:
+    case isa::Counter::store:
       waits.of(Counter::store) = immediate;
-      return waits;
-    case Opcode::s_waitcnt_lgkmcnt:
+      break;
+    case isa::Counter::lgkm:
       waits.of(Counter::lds) = waits.of(Counter::scalar) = immediate;
-      return waits;
-    case Opcode::s_waitcnt_expcnt:
-    case Opcode::s_wait_expcnt:
+      break;
+    case isa::Counter::exp:
       waits.exports = immediate;
-      return waits;
-    case Opcode::s_wait_dscnt:
+      break;
+    case isa::Counter::ds:
       waits.of(Counter::lds) = immediate;
-      return waits;
-    case Opcode::s_wait_kmcnt:
+      break;
+    case isa::Counter::km:
       waits.of(Counter::scalar) = immediate;
-      return waits;
-    case Opcode::s_wait_samplecnt:
+      break;
+    case isa::Counter::sample:
       waits.of(Counter::sample) = immediate;
-      return waits;
-    case Opcode::s_wait_bvhcnt:
+      break;
+    case isa::Counter::bvh:
       waits.of(Counter::bvh) = immediate;
-      return waits;
-    case Opcode::s_wait_asynccnt:
+      break;
+    case isa::Counter::async:
       waits.of(Counter::async) = immediate;
-      return waits;
-    case Opcode::s_wait_tensorcnt:
+      break;
+    case isa::Counter::tensor:
       waits.of(Counter::tensor) = immediate;
-      return waits;
-    case Opcode::s_wait_xcnt:
+      break;
+    case isa::Counter::translation:
       waits.of(Counter::xnack) = immediate;
-      return waits;
-    case Opcode::s_wait_loadcnt_dscnt:
-      waits.of(Counter::load) = immediate >> 8 & 0x3F;
-      waits.of(Counter::lds) = immediate & 0x3F;
-      return waits;
-    case Opcode::s_wait_storecnt_dscnt:
-      waits.of(Counter::store) = immediate >> 8 & 0x3F;
-      waits.of(Counter::lds) = immediate & 0x3F;
-      return waits;
-    case Opcode::s_wait_idle:
-      waits.at_most.fill(0);
-      waits.exports = 0;
-      return waits;
-    default:
+      break;
+    case isa::Counter::load_ds:
+      both(Counter::load);
+      break;
+    case isa::Counter::store_ds:
+      both(Counter::store);
+      break;
+    case isa::Counter::dependencies:
+    case isa::Counter::no_counter:
       return std::nullopt;
   }
+  return waits;
 }
 
 }  // namespace
@@ -206,20 +182,10 @@ uint32_t max_outstanding(Counter counter, target::Generation generation) {
 }
 
 bool invalidates_caches(isa::Opcode opcode) {
-  switch (opcode) {
-    using enum isa::Opcode;
-    case buffer_wbinvl1:
-    case buffer_wbinvl1_vol:
-    case buffer_wbinvl1_sc:
-    case buffer_inv:
-    case buffer_invl2:
-    case buffer_gl0_inv:
-    case buffer_gl1_inv:
-    case global_inv:
-      return true;
-    default:
-      return false;
-  }
+  const isa::InstructionRow& row = isa::row(opcode);
+  const isa::Operation operation = row.computes.operation;
+  return row.has(isa::flag::cache_control) &&
+         (operation == isa::Operation::invalidate || operation == isa::Operation::write_back_invalidate);
 }
 
 }  // namespace Atoll::hazards

@@ -42,11 +42,6 @@ std::optional<DependencyFields> dependency_wait(const isa::Instruction& instruct
 /// Returns the wait states that an instruction takes: 1, or for s_nop as many as it says.
 uint32_t wait_states(const isa::Instruction& instruction);
 
-/// Whether an instruction reaches memory through the vector caches, or scratch.
-bool is_vector_memory(isa::Encoding encoding);
-/// Whether it is the vector ALU's, but for dual instructions, which are there from GFX11 on.
-bool is_vector_alu(isa::Encoding encoding);
-
 /// Of an instruction that waits for counters; nothing for all others.
 std::optional<CounterWaits> counter_waits(const isa::Instruction& instruction);
 

@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "hazards/counters.h"
+#include "isa/element_type.h"
 #include "isa/immediate_names.h"
 #include "isa/table.h"
+#include "isa/unit.h"
 
 namespace Atoll::hazards {
 
@@ -15,6 +17,7 @@ using isa::Instruction;
 using isa::Opcode;
 using isa::Operand;
 using isa::OperandKind;
+using isa::Operation;
 using enum target::Generation;
 
 bool is_alu(Encoding encoding) {
@@ -24,85 +27,36 @@ bool is_alu(Encoding encoding) {
 
 bool is_memory(Encoding encoding) { return is_vector_memory(encoding) || encoding == Encoding::vsample; }
 
-bool is_scalar_alu(Encoding encoding) {
-  switch (encoding) {
-    case Encoding::sop1:
-    case Encoding::sop2:
-    case Encoding::sopk:
-    case Encoding::sopc:
-    case Encoding::sopp:
-      return true;
-    default:
-      return false;
-  }
-}
-
-/// Whether an instruction takes an index or an address from M0 too early after the scalar ALU has written it.
+/// True if an instruction takes an index or an address from M0 too early after the scalar ALU has written it.
 bool uses_m0(const Instruction& instruction) {
   if (instruction.generation < gfx8) return false;
-  switch (instruction.opcode) {
-    case Opcode::s_sendmsg:
-    case Opcode::s_sendmsghalt:
-    case Opcode::s_ttracedata:
-      return true;
-    case Opcode::s_movrels_b32:
-    case Opcode::s_movrels_b64:
-    case Opcode::s_movreld_b32:
-    case Opcode::s_movreld_b64:
-    case Opcode::ds_read_addtid_b32:
-    case Opcode::ds_write_addtid_b32:
-      return instruction.generation >= gfx9;
+  const isa::InstructionRow& row = isa::row_of(instruction);
+  switch (row.computes.operation) {
+    case Operation::send_message:
+    case Operation::send_message_halt:
+    case Operation::trace:
+      return row.has(isa::flag::reads_m0);
     default:
       break;
   }
-  if (instruction.encoding == Encoding::vintrp) return instruction.generation >= gfx9;
-  return instruction.generation >= gfx9 && is_vector_memory(instruction.encoding) &&
-         isa::lds_copy(instruction) == isa::LdsCopy::to_lds;
+  if (instruction.generation < gfx9) return false;
+  if (instruction.encoding == Encoding::vintrp) return true;
+  if (row.has(isa::flag::reads_m0) && row.computes.places == isa::Places::by_lane) return true;
+  const bool indexes_scalars =
+      isa::is_scalar_alu(instruction.encoding) && row.has(isa::flag::indexed_source | isa::flag::indexed_result);
+  if (indexes_scalars && row.has(isa::flag::reads_m0)) return true;
+  return is_vector_memory(instruction.encoding) && isa::lds_copy(instruction) == isa::LdsCopy::to_lds;
 }
 
-bool is_permlane(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::v_permlane16_b32:
-    case Opcode::v_permlanex16_b32:
-    case Opcode::v_permlane64_b32:
-    case Opcode::v_permlane16_var_b32:
-    case Opcode::v_permlanex16_var_b32:
-      return true;
-    default:
-      return false;
-  }
+/// True for v_permlane16_b32 and its like, whose sources are lanes of a row, and v_permlane64_b32.
+bool is_permlane(const isa::InstructionRow& row) {
+  return row.has(isa::flag::permlane) || row.computes.operation == Operation::exchange_wave_halves;
 }
 
 bool is_counter_wait(const Instruction& instruction) { return counter_waits(instruction).has_value(); }
 
-/// Whether it is one of the floating-point atomics of GFX10 and GFX10.3, whose rows have operands of bits.
-bool is_float_atomic(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::buffer_atomic_fcmpswap:
-    case Opcode::buffer_atomic_fcmpswap_x2:
-    case Opcode::buffer_atomic_fmin:
-    case Opcode::buffer_atomic_fmin_x2:
-    case Opcode::buffer_atomic_fmax:
-    case Opcode::buffer_atomic_fmax_x2:
-    case Opcode::flat_atomic_fcmpswap:
-    case Opcode::flat_atomic_fcmpswap_x2:
-    case Opcode::flat_atomic_fmin:
-    case Opcode::flat_atomic_fmin_x2:
-    case Opcode::flat_atomic_fmax:
-    case Opcode::flat_atomic_fmax_x2:
-    case Opcode::global_atomic_fcmpswap:
-    case Opcode::global_atomic_fcmpswap_x2:
-    case Opcode::global_atomic_fmin:
-    case Opcode::global_atomic_fmin_x2:
-    case Opcode::global_atomic_fmax:
-    case Opcode::global_atomic_fmax_x2:
-    case Opcode::image_atomic_fcmpswap:
-    case Opcode::image_atomic_fmin:
-    case Opcode::image_atomic_fmax:
-      return true;
-    default:
-      return false;
-  }
+bool is_float_atomic(const isa::InstructionRow& row) {
+  return row.has(isa::flag::atomic) && isa::is_float(isa::element_type(row));
 }
 
 /// The register number of s_getreg and s_setreg.
@@ -110,7 +64,7 @@ uint16_t hardware_register(const Instruction& instruction) { return instruction.
 
 /// Whether s_getreg reads state that instructions in flight may still change.
 bool gets_status(const Instruction& instruction) {
-  if (instruction.opcode != Opcode::s_getreg_b32) return false;
+  if (isa::row_of(instruction).computes.operation != Operation::get_register) return false;
   switch (isa::hardware_register(hardware_register(instruction), instruction.generation)) {
     case isa::hardware::status:
     case isa::hardware::state_private:
@@ -179,23 +133,23 @@ ClassSet classes_of(const Instruction& instruction, const isa::Effects& effects)
   const auto add = [&](InstructionClass wanted, bool is_member) { set.set(static_cast<size_t>(wanted), is_member); };
   const isa::InstructionRow& row = isa::row_of(instruction);
   const Encoding encoding = instruction.encoding;
-  const Opcode opcode = instruction.opcode;
+  const Operation operation = row.computes.operation;
   add(any, true);
   const bool is_copy = is_memory(encoding) && isa::lds_copy(instruction) != isa::LdsCopy::none;
   const bool is_valu = is_alu(encoding) || (is_copy && instruction.generation < gfx12_5);
   add(vector_alu, is_valu);
-  add(vector_nop, opcode == Opcode::v_nop);
+  add(vector_nop, operation == Operation::nop && is_alu(encoding));
   add(transcendental, row.has(isa::flag::transcendental) && is_alu(encoding));
-  const bool is_lane_read = opcode == Opcode::v_readlane_b32 || opcode == Opcode::v_readfirstlane_b32;
+  const bool is_lane_read = operation == Operation::read_lane || operation == Operation::read_first_lane;
   add(scalar_writing_alu, is_alu(encoding) && effects.writes.any() && !is_lane_read);
   add(exec_comparison, is_alu(encoding) && effects.writes[isa::scalar::exec_lo]);
   add(dpp, instruction.extension == isa::Extension::dpp16);
-  add(lane_select, opcode == Opcode::v_readlane_b32 || opcode == Opcode::v_writelane_b32);
+  add(lane_select, operation == Operation::read_lane || operation == Operation::write_lane);
   add(lane_read, is_lane_read);
-  add(lane_access, is_lane_read || opcode == Opcode::v_writelane_b32);
-  add(division_fixup, opcode == Opcode::v_div_fmas_f32 || opcode == Opcode::v_div_fmas_f64);
-  add(permlane, is_permlane(opcode));
-  add(permlane_swap, opcode == Opcode::v_permlane16_swap_b32 || opcode == Opcode::v_permlane32_swap_b32);
+  add(lane_access, is_lane_read || operation == Operation::write_lane);
+  add(division_fixup, operation == Operation::div_fmas);
+  add(permlane, is_permlane(row));
+  add(permlane_swap, operation == Operation::swap_rows || operation == Operation::swap_halves);
   add(wave_matrix, row.has(isa::flag::wmma) && is_alu(encoding));
   add(vector_memory, is_memory(encoding));
   add(non_flat_memory, is_memory(encoding) && encoding != Encoding::flat && encoding != Encoding::global &&
@@ -203,20 +157,20 @@ ClassSet classes_of(const Instruction& instruction, const isa::Effects& effects)
   add(vector_memory_only, is_memory(encoding) && !is_copy);
   add(wide_nsa_image, encoding == Encoding::mimg && instruction.address_count != 0 && instruction.size >= 16);
   add(unaligned_buffer, (encoding == Encoding::mubuf || encoding == Encoding::mtbuf) && (instruction.offset & 6) != 0);
-  add(float_atomic, is_float_atomic(opcode));
+  add(float_atomic, is_memory(encoding) && is_float_atomic(row));
   add(lds, encoding == Encoding::ds);
   add(lds_or_copy, encoding == Encoding::ds || is_copy);
   add(lds_direct, encoding == Encoding::ldsdir);
   // Until GFX11.7 the instruction has no such field.
   add(late_lds_direct, encoding == Encoding::ldsdir && (instruction.generation < gfx12 || instruction.wait_vm_vsrc));
-  add(lds_nop, opcode == Opcode::ds_nop);
-  add(async_arrive, opcode == Opcode::ds_atomic_async_barrier_arrive_b64);
+  add(lds_nop, encoding == Encoding::ds && operation == Operation::nop);
+  add(async_arrive, operation == Operation::async_barrier_arrive);
   add(export_, encoding == Encoding::exp);
   add(scalar_memory, encoding == Encoding::smem);
   const bool is_salu = is_scalar_alu(encoding);
   add(scalar_alu, is_salu);
   add(chained_scalar_alu,
-      is_salu && encoding != Encoding::sopp && !is_counter_wait(instruction) && opcode != Opcode::s_version);
+      is_salu && encoding != Encoding::sopp && !is_counter_wait(instruction) && operation != Operation::version);
   add(memory, is_memory(encoding) || encoding == Encoding::ds);
   add(vector, is_valu || is_memory(encoding) || encoding == Encoding::ds);
   add(alu, is_valu || is_salu);
@@ -230,14 +184,14 @@ ClassSet classes_of(const Instruction& instruction, const isa::Effects& effects)
   add(vcc_using_salu, is_salu && (has_vcc(effects.reads) || has_vcc(effects.writes)));
   add(vcc_writing_valu, is_valu && has_vcc(effects.writes));
   add(in_flight, encoding != Encoding::sopp);
-  const bool is_setreg = opcode == Opcode::s_setreg_b32 || opcode == Opcode::s_setreg_imm32_b32;
+  const bool is_setreg = operation == Operation::set_register;
   add(set_hardware, is_setreg);
-  add(get_hardware, opcode == Opcode::s_getreg_b32);
+  add(get_hardware, operation == Operation::get_register);
   add(set_mode, is_setreg && instruction.immediate == isa::hardware::mode);
   add(set_any_mode, is_setreg && hardware_register(instruction) == isa::hardware::mode);
   add(get_status, gets_status(instruction));
-  add(denorm_mode, opcode == Opcode::s_denorm_mode);
-  add(set_vgpr_msb, opcode == Opcode::s_set_vgpr_msb);
+  add(denorm_mode, operation == Operation::set_denormals);
+  add(set_vgpr_msb, operation == Operation::set_vgpr_banks);
   add(InstructionClass::uses_m0, hazards::uses_m0(instruction));
   add(counter_wait, is_counter_wait(instruction));
   const isa::Control control = isa::control_of(instruction);
@@ -324,7 +278,7 @@ std::vector<uint16_t> forwarded_product(const Instruction& instruction) {
 /// The SGPRs that a VALU instruction takes a bit for each lane from; those that mask writes are dangerous after.
 std::vector<uint16_t> lane_mask(const Instruction& instruction) {
   std::vector<uint16_t> found;
-  const bool is_division = instruction.opcode == Opcode::v_div_fmas_f32 || instruction.opcode == Opcode::v_div_fmas_f64;
+  const bool is_division = isa::row_of(instruction).computes.operation == Operation::div_fmas;
   const auto add = [&](unsigned reg) {
     for (unsigned word = 0; word < instruction.lane_mask_words; ++word) {
       found.push_back(static_cast<uint16_t>(reg + word));

@@ -5,6 +5,7 @@
 
 #include "hazards/counters.h"
 #include "isa/table.h"
+#include "isa/unit.h"
 #include "semantics/matrix/mfma.h"
 
 namespace Atoll::hazards {

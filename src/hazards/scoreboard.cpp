@@ -16,8 +16,6 @@ using isa::Opcode;
 using memory_model::Counter;
 using memory_model::Counters;
 
-bool is_prefetch(Opcode opcode) { return opcode == Opcode::global_prefetch_b8 || opcode == Opcode::flat_prefetch_b8; }
-
 /// Which counters count an operation on vector memory: what returns something is a load, and so is what fills LDS.
 Counters vector_memory_counter(const Instruction& instruction, const isa::Effects& effects) {
   const bool stores_apart = instruction.generation >= target::Generation::gfx10;
@@ -28,15 +26,15 @@ Counters vector_memory_counter(const Instruction& instruction, const isa::Effect
 
 /// By their completion.
 Counters counters_of(const Instruction& instruction, const isa::Effects& effects) {
+  const isa::Operation operation = isa::row_of(instruction).computes.operation;
   const bool is_12_5 = instruction.generation >= target::Generation::gfx12_5;
   switch (instruction.encoding) {
     case Encoding::smem:
       return instruction.destinations != 0 ? mask(Counter::scalar) : Counters{0};
     case Encoding::ds:
-      if (instruction.opcode == Opcode::ds_atomic_async_barrier_arrive_b64) return mask(Counter::async);
-      return mask(Counter::lds);
+      return mask(operation == isa::Operation::async_barrier_arrive ? Counter::async : Counter::lds);
     case Encoding::flat:
-      if (is_prefetch(instruction.opcode)) return 0;
+      if (operation == isa::Operation::prefetch_data) return 0;
       return static_cast<Counters>(vector_memory_counter(instruction, effects) | mask(Counter::lds));
     case Encoding::mubuf:
       if (invalidates_caches(instruction.opcode)) return 0;
@@ -44,8 +42,8 @@ Counters counters_of(const Instruction& instruction, const isa::Effects& effects
     case Encoding::global:
     case Encoding::scratch:
     case Encoding::mtbuf:
-      if (is_prefetch(instruction.opcode)) return 0;
-      if (instruction.opcode == Opcode::global_inv) return mask(Counter::load);
+      if (operation == isa::Operation::prefetch_data) return 0;
+      if (operation == isa::Operation::invalidate) return mask(Counter::load);
       if (is_12_5 && isa::lds_copy(instruction) != isa::LdsCopy::none) return mask(Counter::async);
       return vector_memory_counter(instruction, effects);
     case Encoding::mimg:
@@ -58,11 +56,9 @@ Counters counters_of(const Instruction& instruction, const isa::Effects& effects
     case Encoding::sop1:
     case Encoding::sopp:
       // What the message or the barrier's state is comes as from scalar memory.
-      if (instruction.opcode == Opcode::s_sendmsg_rtn_b32 || instruction.opcode == Opcode::s_sendmsg_rtn_b64 ||
-          instruction.opcode == Opcode::s_get_barrier_state) {
-        return mask(Counter::scalar);
-      }
-      return 0;
+      return operation == isa::Operation::send_message_return || operation == isa::Operation::barrier_state
+                 ? mask(Counter::scalar)
+                 : Counters{0};
     default:
       return 0;
   }

@@ -7,6 +7,7 @@
 #include "isa/opcode_map.h"
 #include "isa/operand_roles.h"
 #include "isa/table.h"
+#include "isa/unit.h"
 
 namespace Atoll::isa {
 
@@ -14,20 +15,9 @@ namespace {
 
 using enum target::Generation;
 
-/// Whether an instruction of that encoding does what it does for each lane that EXEC has.
+/// True if an instruction of that encoding is executed for each lane of EXEC.
 constexpr bool works_on_lanes(Encoding encoding) {
-  switch (encoding) {
-    case Encoding::sop1:
-    case Encoding::sop2:
-    case Encoding::sopk:
-    case Encoding::sopc:
-    case Encoding::sopp:
-    case Encoding::smem:
-    case Encoding::count:
-      return false;
-    default:
-      return true;
-  }
+  return !is_scalar_alu(encoding) && encoding != Encoding::smem && encoding != Encoding::count;
 }
 
 /// The memory that an instruction's address leads to.

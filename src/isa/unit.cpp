@@ -34,13 +34,8 @@ bool computes_doubles(const InstructionRow& row) {
 }  // namespace
 
 Unit unit_of(const InstructionRow& row) {
+  if (is_scalar_alu(row.encoding)) return unit_of_control(row);
   switch (row.encoding) {
-    case Encoding::sop1:
-    case Encoding::sop2:
-    case Encoding::sopk:
-    case Encoding::sopc:
-    case Encoding::sopp:
-      return unit_of_control(row);
     case Encoding::smem:
       return Unit::smem;
     case Encoding::ds:

@@ -34,6 +34,50 @@ Unit unit_of(const InstructionRow& row);
 /// The unit of a decoded instruction. A DS instruction with its gds bit is GDS'.
 Unit unit_of(const Instruction& instruction);
 
+/// True for the five encodings of the scalar ALU. SOPP, which is control, is among them.
+constexpr bool is_scalar_alu(Encoding encoding) {
+  switch (encoding) {
+    case Encoding::sop1:
+    case Encoding::sop2:
+    case Encoding::sopk:
+    case Encoding::sopc:
+    case Encoding::sopp:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// True for the encodings of the vector ALU other than dual instructions and interpolation.
+constexpr bool is_vector_alu(Encoding encoding) {
+  switch (encoding) {
+    case Encoding::vop1:
+    case Encoding::vop2:
+    case Encoding::vopc:
+    case Encoding::vop3:
+    case Encoding::vop3p:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// True for encodings that access memory through the vector caches, or scratch. VSAMPLE is GFX12's only and is not
+/// among them.
+constexpr bool is_vector_memory(Encoding encoding) {
+  switch (encoding) {
+    case Encoding::flat:
+    case Encoding::global:
+    case Encoding::scratch:
+    case Encoding::mubuf:
+    case Encoding::mtbuf:
+    case Encoding::mimg:
+      return true;
+    default:
+      return false;
+  }
+}
+
 /// True for instructions of the vector ALU in the wide sense: lanes of VGPRs in, VGPRs or a lane mask out.
 constexpr bool is_vector_alu(Unit unit) {
   return unit == Unit::valu || unit == Unit::transcendental || unit == Unit::double_rate || unit == Unit::matrix;

@@ -10,6 +10,7 @@
 #include "isa/immediate_names.h"
 #include "isa/modifier_names.h"
 #include "isa/table.h"
+#include "isa/unit.h"
 
 namespace Atoll::assembler {
 
@@ -66,7 +67,7 @@ bool InstructionParser::parse(std::string_view mnemonic, Place place) {
   }
   const InstructionRow& row = map_.row(found.forms.front().opcode);
   encoding_ = found.forms.front().encoding;
-  const bool scalar_encoding = encoding_ <= Encoding::sopp;
+  const bool scalar_encoding = isa::is_scalar_alu(encoding_);
   if (encoding_ == Encoding::exp && !export_target()) return false;
   if (scalar_encoding && row.has(flag::any_immediate)) {
     if (!operands_and_immediate(row)) return false;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "isa/per_processor.h"
+#include "isa/unit.h"
 #include "support/spelling.h"
 
 namespace Atoll::assembler {
@@ -65,25 +66,14 @@ constexpr Alias aliases[] = {
     {"ds_subrev_rtn_u64", "ds_rsub_rtn_u64", gfx12, gfx12_5},
 };
 
-bool is_vector_alu(Encoding encoding) {
-  switch (encoding) {
-    case Encoding::vop1:
-    case Encoding::vop2:
-    case Encoding::vopc:
-    case Encoding::vop3:
-    case Encoding::vop3p:
-    case Encoding::vintrp:
-      return true;
-    default:
-      return false;
-  }
-}
+/// True if names of instructions in that encoding take the suffixes _e32, _e64, _sdwa and _dpp.
+bool takes_suffix(Encoding encoding) { return isa::is_vector_alu(encoding) || encoding == Encoding::vintrp; }
 
 }  // namespace
 
 bool allows(Suffix suffix, const Form& form) {
   if (suffix == Suffix::none) return true;
-  if (!is_vector_alu(form.encoding)) return false;
+  if (!takes_suffix(form.encoding)) return false;
   switch (form.kind) {
     case FormKind::base:
       return suffix == (form.encoding == Encoding::vop3p ? Suffix::e64 : Suffix::e32);
@@ -173,7 +163,7 @@ Mnemonics::Found Mnemonics::find(std::string_view name) const {
   for (const NamedSuffix& each : suffixes) {
     if (!name.ends_with(each.text)) continue;
     const auto forms = forms_of(name.substr(0, name.size() - each.text.size()));
-    const bool vector = std::ranges::any_of(forms, [](const Form& form) { return is_vector_alu(form.encoding); });
+    const bool vector = std::ranges::any_of(forms, [](const Form& form) { return takes_suffix(form.encoding); });
     return vector ? Found{forms, each.suffix} : Found{};
   }
   return {};

@@ -16,6 +16,7 @@
 #include "hazards/counters.h"
 #include "isa/effects.h"
 #include "isa/table.h"
+#include "isa/unit.h"
 #include "machine/gpu.h"
 #include "machine/report/fault_guard.h"
 #include "observe/race/active_work_groups.h"
@@ -328,7 +329,7 @@ void OrderChecker::wait(const Wave& wave, RunningGroup& group, WaveState& state,
 }
 
 void OrderChecker::instruction(const Wave& wave, uint64_t, const Instruction& instruction) {
-  const bool is_memory = hazards::is_vector_memory(instruction.encoding);
+  const bool is_memory = isa::is_vector_memory(instruction.encoding);
   const bool is_sync = instruction.encoding == Encoding::ds && isa::row(instruction.opcode).has(isa::flag::gws);
   const bool is_scalar = instruction.encoding == Encoding::smem && instruction.destinations == 0;
   const auto waits = hazards::counter_waits(instruction);

@@ -8,6 +8,7 @@
 #include "isa/effects.h"
 #include "isa/element_type.h"
 #include "isa/table.h"
+#include "isa/unit.h"
 #include "observe/shadow/undefined_bits.h"
 #include "semantics/lanes/lane_movement.h"
 
@@ -27,19 +28,6 @@ using Row = RegisterShadow::Row;
 
 bool is_vector(const Operand& operand) {
   return operand.kind == OperandKind::vgpr || operand.kind == OperandKind::agpr;
-}
-
-bool is_scalar_encoding(Encoding encoding) {
-  switch (encoding) {
-    case Encoding::sop1:
-    case Encoding::sop2:
-    case Encoding::sopk:
-    case Encoding::sopc:
-    case Encoding::sopp:
-      return true;
-    default:
-      return false;
-  }
 }
 
 bool is_packed_half(DataType type) {
@@ -82,7 +70,7 @@ class Flow {
       : wave_(wave), in_(instruction), row_(isa::row_of(instruction)), registers_(registers) {}
 
   std::optional<UndefinedLanes> run() {
-    if (is_scalar_encoding(in_.encoding)) {
+    if (isa::is_scalar_alu(in_.encoding)) {
       scalar();
     } else {
       vector();
