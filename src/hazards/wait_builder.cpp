@@ -1,7 +1,6 @@
 #include "hazards/wait_builder.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "isa/immediate_names.h"
 #include "isa/table.h"
@@ -72,22 +71,16 @@ std::vector<Instruction> combined_waits(const CounterWaits& waits, const target:
 
 std::vector<Instruction> counter_waits_for(const CounterWaits& waits, const target::Processor& processor) {
   if (processor.generation < gfx12) return combined_waits(waits, processor);
-  constexpr std::pair<Counter, Opcode> separate[] = {
-      {Counter::load, Opcode::s_wait_loadcnt},     {Counter::store, Opcode::s_wait_storecnt},
-      {Counter::sample, Opcode::s_wait_samplecnt}, {Counter::bvh, Opcode::s_wait_bvhcnt},
-      {Counter::lds, Opcode::s_wait_dscnt},        {Counter::scalar, Opcode::s_wait_kmcnt},
-      {Counter::async, Opcode::s_wait_asynccnt},   {Counter::tensor, Opcode::s_wait_tensorcnt},
-      {Counter::xnack, Opcode::s_wait_xcnt}};
-  const bool is_12_5 = processor.generation >= gfx12_5;
   std::vector<Instruction> built;
-  for (const auto& [counter, opcode] : separate) {
-    if (waits.of(counter) == CounterWaits::any) continue;
-    const bool is_newer = counter == Counter::async || counter == Counter::tensor || counter == Counter::xnack;
-    const bool is_older = counter == Counter::sample || counter == Counter::bvh;
-    if (is_12_5 ? is_older : is_newer) continue;
-    built.push_back(
-        make(opcode, processor, std::min(waits.of(counter), max_outstanding(counter, processor.generation))));
+  const memory_model::Generation& generation = memory_model::generation_of(processor);
+  for (unsigned i = 0; i < static_cast<unsigned>(Counter::count); ++i) {
+    const auto counter = static_cast<Counter>(i);
+    const memory_model::CounterFact* fact = generation.find(counter);
+    if (fact == nullptr || waits.of(counter) == CounterWaits::any) continue;
+    const uint32_t limit = std::min(waits.of(counter), max_outstanding(counter, processor.generation));
+    built.push_back(make(fact->wait, processor, limit));
   }
+  const bool is_12_5 = processor.generation >= gfx12_5;
   constexpr uint32_t max_exports = 7;
   if (!is_12_5 && waits.exports != CounterWaits::any) {
     built.push_back(make(Opcode::s_wait_expcnt, processor, std::min(waits.exports, max_exports)));

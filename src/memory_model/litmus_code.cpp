@@ -23,13 +23,13 @@ class Writer {
  public:
   Writer(const LitmusTest& test, const target::Processor& processor)
       : test_(test), generation_(generation_of(processor)) {
-    is_new_ = generation_.mnemonics.load == "load_b32";
+    is_new_ = processor.generation >= target::Generation::gfx11;
     is_gfx12_ = processor.generation >= target::Generation::gfx12;
     wave_size_ = processor.generation >= target::Generation::gfx10 ? 32 : 64;
   }
 
   Result<LitmusKernel> write() {
-    if (generation_.mnemonics.global != "global_")
+    if (generation_.accesses.global.load != isa::Opcode::global_load_dword)
       return fail(ErrorKind::unsupported, "litmus tests run on GPUs with global instructions: GFX9 and later");
     kernel_.locations = static_cast<uint32_t>(test_.locations.size());
     kernel_.threads = static_cast<uint32_t>(test_.threads.size());
@@ -76,7 +76,7 @@ class Writer {
   void wait_for_scalars() {
     const CounterFact* fact = generation_.find(Counter::scalar);
     if (fact == nullptr) fact = generation_.find(Counter::lds);
-    line("{}", fact->instruction);
+    line("{}", generation_.wait_text(*fact));
   }
 
   void begin() {
@@ -131,7 +131,7 @@ class Writer {
     wait_for_all();
     for (unsigned i = 0; i < thread.registers.size(); ++i) {
       line("v_mov_b32 v0, {:#x}", kernel_.register_of(number, i));
-      line("{}{} v0, v{}, s[4:5]", generation_.mnemonics.global, generation_.mnemonics.store, first_register + i);
+      line("{} v0, v{}, s[4:5]", generation_.text(generation_.accesses.global.store), first_register + i);
     }
     line("s_endpgm");
     return {};
@@ -139,7 +139,7 @@ class Writer {
 
   void wait_for_all() {
     for (const Counter counter : {Counter::load, Counter::store})
-      if (const CounterFact* fact = generation_.find(counter)) line("{}", fact->instruction);
+      if (const CounterFact* fact = generation_.find(counter)) line("{}", generation_.wait_text(*fact));
   }
 
   /// Puts a value into a VGPR of its own.
@@ -149,7 +149,7 @@ class Writer {
       return;
     }
     if (std::ranges::find(coming, value.register_number) != coming.end()) {
-      line("{}", generation_.find(Counter::load)->instruction);
+      line("{}", generation_.wait_text(*generation_.find(Counter::load)));
       coming.clear();
     }
     line("v_mov_b32 v{}, v{}", vgpr, first_register + value.register_number);
@@ -194,7 +194,7 @@ class Writer {
     for (const Step& step : *steps) {
       if (!std::exchange(is_first, false)) point(thread, points);
       if (step.kind == StepKind::access) {
-        access(step.instruction, statement, data);
+        access(step, statement, data);
         if (statement.result) coming.push_back(*statement.result);
       } else {
         line("{}", step.instruction);
@@ -204,17 +204,18 @@ class Writer {
     return {};
   }
 
-  /// The instruction with its operands, which stand before the cache policy.
-  void access(const std::string& instruction, const LitmusStatement& statement, unsigned data) {
-    std::string mnemonic = instruction.substr(0, instruction.find(' '));
-    const std::string policy = instruction.substr(mnemonic.size());
+  /// Writes the access with its operands, which stand between the name and the cache policy.
+  void access(const Step& step, const LitmusStatement& statement, unsigned data) {
+    isa::Opcode opcode = step.opcode;
     std::string values = fmt::format("v{}", data);
-    if (statement.action == LitmusAction::exchange || statement.action == LitmusAction::compare_exchange) {
-      const bool compares = statement.action == LitmusAction::compare_exchange;
-      mnemonic = fmt::format("{}atomic_{}{}", generation_.mnemonics.global, compares ? "cmpswap" : "swap",
-                             is_new_ ? "_b32" : "");
-      if (compares) values = fmt::format("v[{}:{}]", data, data + 1);
+    if (statement.action == LitmusAction::exchange) {
+      opcode = isa::Opcode::global_atomic_swap;
+    } else if (statement.action == LitmusAction::compare_exchange) {
+      opcode = isa::Opcode::global_atomic_cmpswap;
+      values = fmt::format("v[{}:{}]", data, data + 1);
     }
+    const std::string text = generation_.text(opcode, step.policy);
+    const std::string mnemonic = text.substr(0, text.find(' ')), policy = text.substr(mnemonic.size());
     const unsigned address = first_location + statement.location;
     std::string operands = fmt::format("v{}", address);
     if (statement.action != LitmusAction::load) operands += ", " + values;

@@ -1,4 +1,4 @@
-// memory_model: makes the code sequence of an operation from the table of generations. See sequence.h.
+// memory_model: makes the code sequence of an operation from the table of generations.
 //
 // What an order means is the same on every generation: a release makes earlier accesses complete before its own, an
 // acquire completes before later ones and makes them read anew, and a sequentially consistent load waits for such
@@ -60,41 +60,36 @@ class Builder {
     return counters;
   }
 
-  void add(StepKind kind, std::string instruction, std::string reason) {
-    steps_.push_back({kind, std::move(instruction), 0, std::move(reason)});
+  void add(StepKind kind, isa::Opcode opcode, const CachePolicy& policy, std::string reason) {
+    steps_.push_back({kind, opcode, policy, generation_.text(opcode, policy), 0, std::move(reason)});
   }
 
   void wait(Counters counters, const std::string& reason) { wait(counters, reason, reason); }
 
   /// One s_waitcnt for the counters that it has in common, an instruction each for the others.
   void wait(Counters counters, const std::string& reason, const std::string& lds_reason) {
-    constexpr std::string_view common = "s_waitcnt ";
     size_t joint = steps_.size();  // where the s_waitcnt is, once there is one
     bool is_joint = false;
     for (const CounterFact& each : generation_.counters) {
       if (!has(counters, each.counter)) continue;
       const std::string& why = each.counter == Counter::lds ? lds_reason : reason;
-      const bool joins = each.instruction.starts_with(common);
+      const bool joins = each.wait == isa::Opcode::s_waitcnt;
       if (joins && is_joint) {
         Step& step = steps_[joint];
-        step.instruction += fmt::format(" {}", each.instruction.substr(common.size()));
+        step.instruction += fmt::format(" {}(0)", each.name);
         step.waits |= mask(each.counter);
         if (step.reason != why) step.reason += fmt::format("; {}", why);
         continue;
       }
-      steps_.push_back({StepKind::wait, std::string(each.instruction), mask(each.counter), why});
+      steps_.push_back({StepKind::wait, each.wait, {}, generation_.wait_text(each), mask(each.counter), why});
       if (joins) joint = steps_.size() - 1, is_joint = true;
     }
   }
 
-  void cache_operations(StepKind kind, std::string_view list, std::string_view what, std::string_view why) {
-    while (!list.empty()) {
-      const size_t end = list.find("; ");
-      const std::string_view instruction = list.substr(0, end);
-      const CacheOperation* fact = generation_.cache_operation(instruction);
-      add(kind, std::string(instruction),
-          fmt::format("{} ({}): {}", what, fact != nullptr ? fact->does : std::string_view("?"), why));
-      list = end == std::string_view::npos ? std::string_view() : list.substr(end + 2);
+  void cache_operations(StepKind kind, std::span<const CacheOperation> list, std::string_view what,
+                        std::string_view why) {
+    for (const CacheOperation& each : list) {
+      add(kind, each.opcode, each.policy, fmt::format("{} ({}): {}", what, each.does, why));
     }
   }
 
@@ -113,39 +108,34 @@ class Builder {
     return "what follows the fence";
   }
 
-  std::string_view mnemonic_prefix() const {
+  const AccessOpcodes& opcodes() const {
     switch (operation_.space) {
       case Space::generic:
-        return generation_.mnemonics.generic;
+        return generation_.accesses.generic;
       case Space::private_:
-        return generation_.mnemonics.private_;
+        return generation_.accesses.private_;
+      case Space::local:
+        return generation_.accesses.local;
       default:
-        return generation_.mnemonics.global;
+        return generation_.accesses.global;
     }
   }
 
-  std::string mnemonic() const {
-    const Mnemonics& names = generation_.mnemonics;
-    const bool local = operation_.space == Space::local;
+  void access(CachePolicy policy, std::string reason) {
+    const AccessOpcodes& all = opcodes();
     switch (operation_.access) {
       case Access::load:
-        return local ? std::string(names.local_load) : fmt::format("{}{}", mnemonic_prefix(), names.load);
+        return add(StepKind::access, all.load, policy, std::move(reason));
       case Access::store:
-        return local ? std::string(names.local_store) : fmt::format("{}{}", mnemonic_prefix(), names.store);
+        return add(StepKind::access, all.store, policy, std::move(reason));
       case Access::rmw:
-        return local ? std::string(names.local_add_return)
-                     : fmt::format("{}{} {}", mnemonic_prefix(), names.add, names.returns);
+        if (operation_.space != Space::local) policy = policy | generation_.accesses.returns;
+        return add(StepKind::access, all.add_return, policy, std::move(reason));
       case Access::rmw_no_return:
       case Access::fence:
         break;
     }
-    return local ? std::string(names.local_add) : fmt::format("{}{}", mnemonic_prefix(), names.add);
-  }
-
-  void access(std::string_view policy, std::string reason) {
-    std::string text = mnemonic();
-    if (!policy.empty()) text += fmt::format(" {}", policy);
-    add(StepKind::access, std::move(text), std::move(reason));
+    add(StepKind::access, all.add, policy, std::move(reason));
   }
 
   void wait_for_translation() {
@@ -162,15 +152,16 @@ class Builder {
       private_or_unordered();
       return;
     }
-    std::string policy, why;
+    CachePolicy policy;
+    std::string why;
     if (!vector) {
-      access("", operation_.is_volatile || operation_.nontemporal || operation_.last_use
+      access({}, operation_.is_volatile || operation_.nontemporal || operation_.last_use
                      ? "LDS has no caches, and its accesses are done in order"
                      : "");
       return;
     }
-    const auto apply = [&](std::string_view bits, std::string_view reason) {
-      if (!bits.empty()) policy += fmt::format("{}{}", policy.empty() ? "" : " ", bits);
+    const auto apply = [&](const CachePolicy& bits, std::string_view reason) {
+      policy = policy | bits;
       if (bits.empty() && store) reason = "stores are written through the inner caches";
       why += fmt::format("{}{}", why.empty() ? "" : "; ", reason);
     };
@@ -196,17 +187,17 @@ class Builder {
       const std::string_view reason =
           "nobody else has this memory, so that no access to it needs to be atomic or ordered";
       if (operation_.access == Access::load || operation_.access == Access::store) {
-        access("", std::string(reason));
+        access({}, std::string(reason));
         return;
       }
       operation_.access = Access::load;
-      access("", fmt::format("{}: the old value is read", reason));
+      access({}, fmt::format("{}: the old value is read", reason));
       operation_.access = Access::store;
-      access("", "the new value is written");
+      access({}, "the new value is written");
       return;
     }
     if (operation_.access == Access::store) wait_for_translation();
-    access("", "an unordered access is non-atomic");
+    access({}, "an unordered access is non-atomic");
   }
 
   void atomic_access() {
@@ -214,14 +205,14 @@ class Builder {
     if (operation_.releases() && !load) release();
     if (operation_.order == Order::seq_cst && load) wait_for_sequential_consistency();
     if (!load) wait_for_translation();
-    std::string_view policy;
+    CachePolicy policy;
     if (rule_ != nullptr && reaches_vector_memory(operation_.space))
       policy = load ? rule_->load : operation_.access == Access::store ? rule_->store : rule_->rmw;
     access(policy, access_reason(policy));
     if (operation_.acquires() && operation_.access != Access::store) acquire();
   }
 
-  std::string access_reason(std::string_view policy) const {
+  std::string access_reason(const CachePolicy& policy) const {
     if (!reaches_vector_memory(operation_.space)) return "LDS has no caches";
     if (!policy.empty()) return std::string(rule_->why_policy);
     if (rule_ == nullptr) return "lanes of a wave use the same caches, and its accesses to an address are in order";
@@ -309,7 +300,7 @@ class Builder {
 
 Result<std::vector<Step>> sequence(const Generation& generation, const Operation& operation,
                                    const Placement& placement) {
-  if (operation.space == Space::generic && generation.mnemonics.generic.empty())
+  if (operation.space == Space::generic && generation.accesses.generic.load == isa::Opcode::invalid)
     return fail(ErrorKind::unsupported, "{} has no flat instructions, so no accesses to generic addresses",
                 generation.name);
   if (operation.space == Space::local && operation.access != Access::fence && placement.split_work_groups)

@@ -15,7 +15,9 @@ enum class StepKind : uint8_t { access, wait, write_back, invalidate };
 
 struct Step {
   StepKind kind = StepKind::access;
-  std::string instruction;  ///< "s_waitcnt vmcnt(0) lgkmcnt(0)", "global_load_b32 glc": without registers
+  isa::Opcode opcode{};
+  CachePolicy policy;
+  std::string instruction;  ///< its text without registers: "s_waitcnt vmcnt(0) lgkmcnt(0)", "global_load_b32 glc"
   Counters waits = 0;       ///< of a wait: the counters that have to be zero
   std::string reason;
 };

@@ -179,15 +179,15 @@ void print_hardware_json(const ModelRequest& request, const Generation& generati
   for (const auto& each : generation.cache_operations) {
     const bool writes_back = each.action == memory_model::CacheAction::write_back;
     json["cache_operations"].push_back(
-        {{"instruction", each.instruction},
+        {{"instruction", generation.text(each.opcode, each.policy)},
          {"action", writes_back ? "write-back" : "invalidation"},
          {"of", each.does},
-         {"counter", each.counted ? Json(generation.find(each.counter)->name) : Json()}});
+         {"counter", each.counter != Counter::count ? Json(generation.find(each.counter)->name) : Json()}});
   }
   json["counters"] = Json::array();
   for (const CounterFact& each : generation.counters)
     json["counters"].push_back(
-        {{"name", each.name}, {"wait", each.instruction}, {"counts", each.counts}, {"order", each.order}});
+        {{"name", each.name}, {"wait", generation.wait_text(each)}, {"counts", each.counts}, {"order", each.order}});
   fmt::print("{}\n", json.dump(2));
 }
 
@@ -203,12 +203,14 @@ void print_hardware(const ModelRequest& request, const Generation& generation) {
   fmt::print("\ncache operations\n");
   for (const auto& each : generation.cache_operations) {
     const bool writes_back = each.action == memory_model::CacheAction::write_back;
-    fmt::print("  {}\n      {} {}{}\n", each.instruction, writes_back ? "writes back" : "invalidates", each.does,
-               each.counted ? fmt::format("; counted by {}", generation.find(each.counter)->name) : "");
+    fmt::print(
+        "  {}\n      {} {}{}\n", generation.text(each.opcode, each.policy), writes_back ? "writes back" : "invalidates",
+        each.does,
+        each.counter != Counter::count ? fmt::format("; counted by {}", generation.find(each.counter)->name) : "");
   }
   fmt::print("\ncounters\n");
   for (const CounterFact& each : generation.counters)
-    fmt::print("  {} ({})\n{}", each.name, each.instruction,
+    fmt::print("  {} ({})\n{}", each.name, generation.wait_text(each),
                wrapped(fmt::format("{}; {}", each.counts, each.order), 6));
 }
 

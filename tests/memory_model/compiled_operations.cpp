@@ -165,7 +165,7 @@ Counters waits_of(const Generation& generation, const std::string& line) {
   for (const CounterFact& each : generation.counters) {
     const bool waits = line.starts_with("s_waitcnt ") ? line.find(fmt::format("{}(0)", each.name)) != std::string::npos
                        : line.starts_with("s_waitcnt_")
-                           ? line == each.instruction
+                           ? line == generation.wait_text(each)
                            : line.ends_with(" 0x0") && line.find(fmt::format("_{}", each.name)) != std::string::npos;
     if (waits) counters |= mask(each.counter);
   }

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <ranges>
 
 #include "memory_model/sequence.h"
@@ -44,7 +45,7 @@ TEST(MemoryModelTable, EveryStepHasAReasonAndEveryCacheOperationIsKnown) {
           const bool plain = operation == Operation{.access = operation.access, .space = operation.space};
           EXPECT_TRUE(plain || !step.reason.empty()) << each.name << ' ' << to_string(operation);
           EXPECT_EQ(step.kind == StepKind::wait, step.waits != 0);
-          const auto* cache = each.cache_operation(step.instruction);
+          const auto* cache = each.cache_operation(step.opcode, step.policy.scope);
           EXPECT_EQ(cache != nullptr, step.kind == StepKind::write_back || step.kind == StepKind::invalidate)
               << step.instruction;
           if (cache != nullptr)
@@ -75,8 +76,13 @@ TEST(MemoryModelTable, EveryProcessorHasTheGenerationOfItsName) {
 TEST(MemoryModelTable, CountersThatACacheOperationCompletesByAreTheGenerations) {
   for (const Generation& each : memory_model::generations()) {
     for (const auto& operation : each.cache_operations)
-      EXPECT_EQ(operation.counted, each.find(operation.counter) != nullptr)
-          << each.name << ' ' << operation.instruction;
+      EXPECT_EQ(operation.counter != Counter::count, each.find(operation.counter) != nullptr)
+          << each.name << ' ' << each.text(operation.opcode, operation.policy);
+    for (const auto& operation : each.cache_operations) {
+      EXPECT_TRUE(
+          std::ranges::any_of(each.caches, [&](const auto& cache) { return has(operation.caches, cache.cache); }))
+          << each.name << ' ' << each.text(operation.opcode, operation.policy);
+    }
     EXPECT_NE(each.find(Counter::load), nullptr);
     EXPECT_NE(each.find(Counter::lds), nullptr);
   }

@@ -2,54 +2,71 @@
 #include "observe/order/cache_hierarchy.h"
 
 #include <algorithm>
-#include <array>
 
+#include "isa/table.h"
 #include "machine/wave/launch_state.h"
 
 namespace Atoll::observe {
 
 namespace {
 
-using isa::Opcode;
+using isa::Operation;
+using memory_model::Cache;
+using memory_model::CacheFact;
 using memory_model::Placement;
 using memory_model::Scope;
 
 constexpr uint8_t workgroup_scope = 1, agent_scope = 2;
 constexpr uint8_t inner = 1, second = 2;
 
-constexpr CacheLevel gfx6_levels[] = {{.name = "L1", .glc = true}};
-constexpr CacheLevel gfx942_levels[] = {{.name = "L1", .scope = agent_scope}, {.name = "L2", .scope = agent_scope}};
-constexpr CacheLevel gfx10_levels[] = {{.name = "L0", .glc = true}, {.name = "L1", .dlc = true}};
-constexpr CacheLevel gfx11_levels[] = {{.name = "L0", .glc = true}, {.name = "L1", .glc = true}};
-constexpr CacheLevel gfx12_levels[] = {{.name = "L0", .scope = workgroup_scope}};
-constexpr CacheLevel gfx12_5_levels[] = {{.name = "WGP$", .scope = workgroup_scope},
-                                         {.name = "L2", .scope = agent_scope}};
-
-constexpr Invalidation gfx6_invalidations[] = {
-    {Opcode::buffer_wbinvl1, 0, inner}, {Opcode::buffer_wbinvl1_vol, 0, inner}, {Opcode::buffer_wbinvl1_sc, 0, inner}};
-constexpr Invalidation gfx942_invalidations[] = {
-    {.opcode = Opcode::buffer_inv, .scope = workgroup_scope, .levels = inner, .when_split = true},
-    {Opcode::buffer_inv, agent_scope, inner | second}};
-constexpr Invalidation gfx10_invalidations[] = {{Opcode::buffer_gl0_inv, 0, inner},
-                                                {Opcode::buffer_gl1_inv, 0, second}};
-constexpr Invalidation gfx12_invalidations[] = {{Opcode::global_inv, workgroup_scope, inner}};
-constexpr Invalidation gfx12_5_invalidations[] = {{Opcode::global_inv, workgroup_scope, inner},
-                                                  {Opcode::global_inv, agent_scope, inner | second}};
-
+/// The levels of the memory model's caches that can hold a value older than memory's: those whose waves a narrower
+/// scope than the agent's decides, other than the scalar cache.
 CacheHierarchy hierarchy_of(const memory_model::Generation& generation) {
-  if (generation.name == "GFX942") {
-    return {gfx942_levels, gfx942_invalidations, true, Opcode::buffer_wbl2, &generation};
+  CacheHierarchy hierarchy;
+  hierarchy.generation = &generation;
+  for (const CacheFact& each : generation.caches) {
+    if (each.cache == Cache::scalar || each.shared >= Scope::agent) continue;
+    hierarchy.levels.push_back(each);
+    hierarchy.has_several_l2 |= each.cache == Cache::l2;
   }
-  if (generation.name == "GFX10") return {gfx10_levels, gfx10_invalidations, false, {}, &generation};
-  if (generation.name == "GFX11") return {gfx11_levels, gfx10_invalidations, false, {}, &generation};
-  if (generation.name == "GFX12") return {gfx12_levels, gfx12_invalidations, false, {}, &generation};
-  if (generation.name == "GFX12.5") {
-    return {gfx12_5_levels, gfx12_5_invalidations, true, Opcode::global_wb, &generation};
+  return hierarchy;
+}
+
+bool invalidates_vector_cache(isa::Cache cache) {
+  switch (cache) {
+    case isa::Cache::l1:
+    case isa::Cache::l1_volatile:
+    case isa::Cache::l1_system:
+    case isa::Cache::gl0:
+      return true;
+    default:
+      return false;
   }
-  return {gfx6_levels, gfx6_invalidations, false, {}, &generation};
 }
 
 }  // namespace
+
+uint8_t CacheHierarchy::levels_of(memory_model::Caches caches) const {
+  uint8_t bits = 0;
+  for (size_t level = 0; level < levels.size(); ++level) {
+    if (has(caches, levels[level].cache)) bits |= static_cast<uint8_t>(1u << level);
+  }
+  return bits;
+}
+
+uint8_t CacheHierarchy::invalidated_levels(const isa::Instruction& instruction, bool splits_work_groups) const {
+  const isa::Computation& computes = isa::row_of(instruction).computes;
+  if (computes.operation != Operation::invalidate && computes.operation != Operation::write_back_invalidate) return 0;
+  if (invalidates_vector_cache(computes.cache)) return levels_of(mask(Cache::vector));
+  if (computes.cache == isa::Cache::gl1) return levels_of(mask(Cache::array));
+  memory_model::Caches caches = 0;
+  for (const memory_model::CacheOperation& each : generation->cache_operations) {
+    if (each.opcode != instruction.opcode || each.action != memory_model::CacheAction::invalidate) continue;
+    const bool reaches = scope_of(instruction) >= each.policy.scope && (!each.when_split || splits_work_groups);
+    if (reaches) caches |= each.caches;
+  }
+  return levels_of(caches);
+}
 
 const CacheHierarchy& hierarchy_of(const target::Processor& processor) {
   static const std::vector<CacheHierarchy> all = [] {
@@ -66,16 +83,13 @@ uint8_t scope_of(const isa::Instruction& instruction) {
 }
 
 Invalidates invalidates(const CacheHierarchy& hierarchy, const isa::Instruction& instruction) {
+  const uint8_t levels = hierarchy.invalidated_levels(instruction, true);
   const auto outermost = static_cast<uint8_t>(1u << (hierarchy.levels.size() - 1));
-  Invalidates result = Invalidates::nothing;
-  for (const Invalidation& each : hierarchy.invalidations) {
-    if (each.opcode != instruction.opcode || scope_of(instruction) < each.scope) continue;
-    // On this GPU a narrower scope also invalidates the level; the memory model uses agent scope for all.
-    const bool is_wide = each.scope == 0 || scope_of(instruction) >= agent_scope;
-    if ((each.levels & outermost) != 0 && is_wide) return Invalidates::for_agent;
-    if ((each.levels & inner) != 0) result = Invalidates::for_group;
-  }
-  return result;
+  // On some GPUs a narrower scope also invalidates the outermost level; the memory model uses agent scope for all.
+  const bool is_wide =
+      isa::row_of(instruction).computes.cache != isa::Cache::scope || scope_of(instruction) >= agent_scope;
+  if ((levels & outermost) != 0 && is_wide) return Invalidates::for_agent;
+  return (levels & inner) != 0 ? Invalidates::for_group : Invalidates::nothing;
 }
 
 Placement placement_of(const target::Processor& processor, const machine::LaunchState& launch) {
@@ -98,12 +112,14 @@ CacheTimes::CacheTimes(const CacheHierarchy& hierarchy, const Placement& placeme
 
 unsigned CacheTimes::cu_of(uint32_t wave) const { return wave % static_cast<uint32_t>(cus_.size()); }
 
-bool CacheTimes::passes(const CacheLevel& level, const isa::Instruction& load) const {
-  if ((level.glc && load.glc) || (level.dlc && load.dlc)) return true;
-  if (level.scope == 0) return false;
+bool CacheTimes::passes(const CacheFact& level, const isa::Instruction& load) const {
+  const memory_model::CachePolicy& bypass = level.bypass;
+  if ((bypass.glc && load.glc) || (bypass.dlc && load.dlc)) return true;
+  if (bypass.scope == 0) return false;
   // With split work-groups, work-group scope is wider than a CU.
   const bool is_inner = &level == hierarchy_->levels.data();
-  const uint8_t scope = placement_.split_work_groups && is_inner ? std::min(level.scope, workgroup_scope) : level.scope;
+  const uint8_t scope =
+      placement_.split_work_groups && is_inner ? std::min(bypass.scope, workgroup_scope) : bypass.scope;
   return scope_of(load) >= scope;
 }
 
@@ -125,13 +141,7 @@ void CacheTimes::invalidate_levels(uint32_t wave, uint8_t levels, uint64_t now) 
 }
 
 bool CacheTimes::invalidate(uint32_t wave, const isa::Instruction& instruction, uint64_t now) {
-  uint8_t levels = 0;
-  for (const Invalidation& each : hierarchy_->invalidations) {
-    if (each.opcode == instruction.opcode && (each.scope == 0 || scope_of(instruction) >= each.scope) &&
-        (!each.when_split || placement_.split_work_groups)) {
-      levels |= each.levels;
-    }
-  }
+  const uint8_t levels = hierarchy_->invalidated_levels(instruction, placement_.split_work_groups);
   invalidate_levels(wave, levels, now);
   return levels != 0;
 }
@@ -148,18 +158,15 @@ CacheTimes::Since CacheTimes::scalar_since(uint32_t wave, const isa::Instruction
   return {now, now};
 }
 
-void CacheTimes::invalidate_scalar(uint32_t wave, isa::Opcode opcode, uint64_t now) {
-  switch (opcode) {
-    case Opcode::s_dcache_inv:
-    case Opcode::s_dcache_inv_vol:
-      scalar_[scalar_of(wave)] = {outer_.size() > 1 ? outer_[1] : now, now};
-      break;
-    case Opcode::s_gl1_inv:
-      invalidate_levels(wave, second, now);
-      break;
-    default:
-      break;
-  }
+void CacheTimes::invalidate_scalar(uint32_t wave, uint64_t now) {
+  scalar_[scalar_of(wave)] = {outer_.size() > 1 ? outer_[1] : now, now};
+}
+
+void CacheTimes::invalidate_scalar(uint32_t wave, const isa::Instruction& instruction, uint64_t now) {
+  const isa::Computation& computes = isa::row_of(instruction).computes;
+  if (computes.operation != Operation::invalidate) return;
+  if (computes.cache == isa::Cache::gl1) return invalidate_levels(wave, second, now);
+  invalidate_scalar(wave, now);
 }
 
 }  // namespace Atoll::observe

@@ -9,12 +9,10 @@
 // Scalar loads go through a scalar cache, which the work-group's CUs share (except for split work-groups), and then
 // through the levels behind the CU's vector cache. The scalar cache sees no stores, including the wave's own, and only
 // s_dcache_inv invalidates it. Compilers use scalar loads for data that does not change during a dispatch. Source: user
-// guide, "Memory Model"; memory_model/generation.h has the same facts as code sequences.
+// guide, "Memory Model". The caches and their invalidations are the rows of memory_model/generation.h.
 #pragma once
 
 #include <cstdint>
-#include <span>
-#include <string_view>
 #include <vector>
 
 #include "isa/instruction.h"
@@ -27,29 +25,17 @@ struct LaunchState;
 
 namespace Atoll::observe {
 
-/// A cache that loads go through. Loads bypass it if they have one of these cache-policy bits, or at least this scope
-/// (sc0 and sc1 of gfx942 as two bits, the scope field of GFX12; 0: no load bypasses it).
-struct CacheLevel {
-  std::string_view name;
-  bool glc = false, dlc = false;
-  uint8_t scope = 0;
-};
-
-/// An instruction that invalidates caches: the minimum scope (0: any), and a bit for each level.
-struct Invalidation {
-  isa::Opcode opcode;
-  uint8_t scope;
-  uint8_t levels;
-  bool when_split = false;  ///< only with split work-groups
-};
-
+/// The caches that loads go through, the innermost (a CU's) first; the others belong to the work-group.
 struct CacheHierarchy {
-  std::span<const CacheLevel> levels;  ///< the innermost (a CU's) first; the others belong to the work-group
-  std::span<const Invalidation> invalidations;
-  /// the last level is L2, whose contents have to be written back before other L2s see them
+  std::vector<memory_model::CacheFact> levels;
+  /// The last level is L2, whose contents have to be written back before other L2s see them.
   bool has_several_l2 = false;
-  isa::Opcode write_back{};  ///< the write-back instruction, from agent scope on
   const memory_model::Generation* generation = nullptr;
+
+  /// Returns a bit for each level in that set of caches.
+  uint8_t levels_of(memory_model::Caches caches) const;
+  /// Returns a bit for each level that the instruction invalidates.
+  uint8_t invalidated_levels(const isa::Instruction& instruction, bool splits_work_groups) const;
 };
 
 const CacheHierarchy& hierarchy_of(const target::Processor& processor);
@@ -96,12 +82,13 @@ class CacheTimes {
   /// Returns the same for a scalar load.
   Since scalar_since(uint32_t wave, const isa::Instruction& load, uint64_t now) const;
   /// Executes an invalidation of the scalar cache.
-  void invalidate_scalar(uint32_t wave, isa::Opcode opcode, uint64_t now);
+  void invalidate_scalar(uint32_t wave, const isa::Instruction& instruction, uint64_t now);
+  void invalidate_scalar(uint32_t wave, uint64_t now);
 
  private:
   void invalidate_levels(uint32_t wave, uint8_t levels, uint64_t now);
   size_t scalar_of(uint32_t wave) const { return wave % scalar_.size(); }
-  bool passes(const CacheLevel& level, const isa::Instruction& load) const;
+  bool passes(const memory_model::CacheFact& level, const isa::Instruction& load) const;
 
   struct Cu {
     uint64_t since = 0;      ///< for stores of other work-groups

@@ -337,7 +337,7 @@ void OrderChecker::instruction(const Wave& wave, uint64_t, const Instruction& in
   const auto [group, state] = place_of(wave);
   if (state == nullptr) return;
   const std::lock_guard lock(mutex_);
-  if (is_scalar) return group->caches.invalidate_scalar(wave.index, instruction.opcode, ++now_);
+  if (is_scalar) return group->caches.invalidate_scalar(wave.index, instruction, ++now_);
   if (is_sync) {
     state->passes_global_sync = true;
     return;
@@ -349,7 +349,7 @@ void OrderChecker::instruction(const Wave& wave, uint64_t, const Instruction& in
       ++now_;
       for (uint32_t cu = 0; cu < group->caches.cu_count(); ++cu) {
         group->caches.invalidate_all(cu, now_);
-        group->caches.invalidate_scalar(cu, Opcode::s_dcache_inv, now_);
+        group->caches.invalidate_scalar(cu, now_);
       }
     }
     return;
@@ -359,19 +359,21 @@ void OrderChecker::instruction(const Wave& wave, uint64_t, const Instruction& in
   if (isa::row(instruction.opcode).has(isa::flag::cache_control)) {
     group->caches.invalidate(wave.index, instruction, now_);
     // Compilers until at least LLVM 15 invalidate the inner cache first; the following outer invalidation covers both.
-    if (instruction.opcode == Opcode::buffer_gl0_inv) {
+    const isa::Computation& computes = isa::row_of(instruction).computes;
+    if (computes.cache == isa::Cache::gl0) {
       state->has_invalidated_inner = true;
-    } else if (instruction.opcode == Opcode::buffer_gl1_inv && state->has_invalidated_inner) {
+    } else if (computes.cache == isa::Cache::gl1 && state->has_invalidated_inner) {
       group->caches.invalidate_all(wave.index, now_);
     }
-    const bool writes_back = instruction.opcode == Opcode::buffer_wbl2 || instruction.opcode == Opcode::global_wb ||
-                             instruction.opcode == Opcode::global_wbinv;
+    const bool reaches_l2 = computes.cache == isa::Cache::l2 || computes.cache == isa::Cache::scope;
+    const bool writes_back = reaches_l2 && computes.operation != isa::Operation::invalidate;
     if (hierarchy.has_several_l2 && writes_back && scope_of(instruction) >= 2) {
       group->stores->write_backs.push_back({wave.index, now_, never});
     }
     if (writes_back) {
       state->in_flight[group->counts_stores_apart ? 1 : 0].push_back(now_);
-    } else if (instruction.opcode == Opcode::global_inv) {
+    } else if (const auto* fact = hierarchy.generation->cache_operation(instruction.opcode, scope_of(instruction));
+               fact != nullptr && fact->counter == Counter::load) {
       state->in_flight[0].push_back(now_);
     }
     return;
@@ -652,7 +654,7 @@ std::string with_waits(const memory_model::Generation& generation, std::string_v
   std::string text(operations);
   const auto add = [&](Counter counter) {
     if (const memory_model::CounterFact* fact = generation.find(counter)) {
-      text += fmt::format("{}{}", text.empty() ? "" : "; ", fact->instruction);
+      text += fmt::format("{}{}", text.empty() ? "" : "; ", generation.wait_text(*fact));
     }
   };
   if (generation.find(Counter::store) == nullptr) add(Counter::load);
@@ -702,7 +704,7 @@ void OrderChecker::report(const Wave& wave, const Load& load, const Missed& miss
                               return frames;
                             }});
   if (missed.is_complete) {
-    std::string invalidate(rule != nullptr ? rule->invalidate : std::string_view());
+    std::string invalidate = rule != nullptr ? generation.text(rule->invalidate) : std::string();
     if (load.is_scalar) {
       // Vector caches affect scalar loads if they are behind the CU's.
       const bool is_behind = !same_group && own->hierarchy->levels.size() > 1;
@@ -712,9 +714,9 @@ void OrderChecker::report(const Wave& wave, const Load& load, const Missed& miss
         fmt::format("missing before the load, after the synchronisation with the store: {}, an acquire at {} scope",
                     invalidate, scope_name);
   } else {
-    finding.advice =
-        fmt::format("missing after the store, before the synchronisation with the load: {}, a release at {} scope",
-                    with_waits(generation, rule != nullptr ? rule->write_back : std::string_view()), scope_name);
+    finding.advice = fmt::format(
+        "missing after the store, before the synchronisation with the load: {}, a release at {} scope",
+        with_waits(generation, rule != nullptr ? generation.text(rule->write_back) : std::string()), scope_name);
   }
   findings_.add(load.pc, std::move(finding));
 }
