@@ -1,8 +1,13 @@
-// observe: compares where and with which lanes the waves of a work-group arrive at barriers.
+// observe: compares where and with which lanes the waves of a work-group arrive at barriers. What the waves do with
+// named barriers (GFX12.5) is a trace, which the rules of memory_model/execution_barriers.h are applied to when the
+// work-group ends.
 #include "observe/sync/sync_checker.h"
 
+#include <array>
 #include <bit>
 #include <memory>
+#include <set>
+#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
@@ -11,6 +16,7 @@
 #include "isa/table.h"
 #include "machine/wave/barrier.h"
 #include "machine/wave/dispatch.h"
+#include "memory_model/execution_barriers.h"
 #include "observe/race/active_work_groups.h"
 #include "observe/report/place.h"
 
@@ -24,6 +30,7 @@ struct WaveBarriers {
   uint64_t lanes = 0;       ///< lanes at its start
   uint64_t arrived_at = 0;  ///< PC of its last barrier instruction
   uint64_t exec = 0;        ///< EXEC at that barrier
+  uint64_t pc = 0;          ///< PC of its last instruction that synchronises
   uint32_t arrivals = 0;
   bool has_ended = false;
 };
@@ -36,7 +43,18 @@ struct GroupBarriers {
     uint32_t wave = 0;
   };
   std::vector<First> firsts;
+
+  struct Place {
+    uint64_t pc = 0;
+    uint32_t wave = 0;
+  };
+  memory_model::BarrierTrace named;
+  std::vector<Place> places;  ///< of each event of `named`
+  std::array<uint32_t, std::tuple_size_v<decltype(machine::WorkGroup::named_barriers)>> expected{};
 };
+
+/// The trace of a work-group's named barriers ends here: the check's time grows with the square of its length.
+constexpr size_t max_named_events = 256;
 
 /// "lane 3", "lanes 0 to 31", "lanes 1, 4 and 9"
 std::string lanes_in_words(uint64_t lanes) {
@@ -60,7 +78,10 @@ class SyncChecker final : public Checker {
     barriers->waves.resize(group.waves.size());
     groups_.add(group, std::move(barriers));
   }
-  void work_group_ends(const machine::WorkGroup& group) override { groups_.erase(group); }
+  void work_group_ends(const machine::WorkGroup& group) override {
+    if (const GroupBarriers* barriers = groups_.find(&group)) check_named_barriers(group, *barriers);
+    groups_.erase(group);
+  }
   void wave_begins(const machine::Wave& wave) override {
     if (GroupBarriers* group = find(wave)) group->waves[wave.index].lanes = wave.exec();
   }
@@ -76,6 +97,8 @@ class SyncChecker final : public Checker {
   void report(const machine::Wave& wave, uint64_t pc, unsigned lane, const char* kind, const std::string& what,
               std::vector<NamedStack> stacks, const char* advice);
   void report_ended(const machine::Wave& wave, uint64_t pc, uint32_t ended);
+  static void add_named_event(const machine::Wave& wave, const machine::BarrierEvent& event, GroupBarriers& group);
+  void check_named_barriers(const machine::WorkGroup& group, const GroupBarriers& barriers);
   void check_lanes(const machine::Wave& wave, uint64_t pc, const isa::Instruction& instruction);
 
   Findings& findings_;
@@ -95,16 +118,18 @@ void SyncChecker::report(const machine::Wave& wave, uint64_t pc, unsigned lane, 
 }
 
 void SyncChecker::instruction(const machine::Wave& wave, uint64_t pc, const isa::Instruction& instruction) {
-  switch (instruction.opcode) {
-    case isa::Opcode::s_barrier:
-    case isa::Opcode::s_barrier_signal:
-    case isa::Opcode::s_barrier_signal_isfirst:
+  GroupBarriers* group = find(wave);
+  if (group != nullptr) group->waves[wave.index].pc = pc;
+  switch (isa::row_of(instruction).computes.operation) {
+    case isa::Operation::barrier:
+    case isa::Operation::barrier_signal:
+    case isa::Operation::barrier_signal_is_first:
       break;
     default:
       check_lanes(wave, pc, instruction);
       return;
   }
-  if (GroupBarriers* group = find(wave)) {
+  if (group != nullptr) {
     WaveBarriers& own = group->waves[wave.index];
     own.arrived_at = pc;
     own.exec = wave.exec();
@@ -133,10 +158,64 @@ void SyncChecker::report_ended(const machine::Wave& wave, uint64_t pc, uint32_t 
          "let all work-items come to the barrier: no return before it, and none in a branch that some don't take");
 }
 
+void SyncChecker::add_named_event(const machine::Wave& wave, const machine::BarrierEvent& event, GroupBarriers& group) {
+  using memory_model::BarrierAction;
+  using enum machine::BarrierEvent::Kind;
+  if (event.kind == waits || group.named.events.size() >= max_named_events) return;
+  const auto number = static_cast<unsigned>(event.number);
+  memory_model::BarrierEvent added{.thread = wave.index, .object = number};
+  uint32_t& expected = group.expected.at(number);
+  const uint32_t has = wave.work_group->named_barriers.at(number).expected;
+  switch (event.kind) {
+    case begins:
+      added.action = BarrierAction::init;
+      added.count = has;
+      break;
+    case joins:
+      added.action = BarrierAction::join;
+      break;
+    case leaves:
+      added.action = BarrierAction::drop;
+      break;
+    case arrives:
+      added.action = BarrierAction::arrive;
+      if (has != expected) added.count = has;
+      break;
+    case waits:
+    case passes:
+      added.action = BarrierAction::wait;
+      break;
+  }
+  expected = event.kind == leaves && has != 0 ? has - 1 : has;  // the event comes before the wave has left
+  group.named.events.push_back(added);
+  group.places.push_back({group.waves[wave.index].pc, wave.index});
+}
+
+void SyncChecker::check_named_barriers(const machine::WorkGroup& group, const GroupBarriers& barriers) {
+  if (barriers.named.events.empty()) return;
+  memory_model::BarrierTrace trace = barriers.named;
+  std::set<unsigned> objects;
+  for (const memory_model::BarrierEvent& each : trace.events) {
+    if (!objects.insert(each.object).second) continue;
+    for (const unsigned other : objects) {
+      if (other != each.object) trace.exclusive.emplace_back(other, each.object);
+    }
+  }
+  for (const memory_model::BarrierViolation& each : memory_model::BarrierOrder(trace).violations()) {
+    const GroupBarriers::Place& place = barriers.places[each.event];
+    if (findings_.known(checker, "named-barrier", place.pc, 1)) continue;
+    report(group.waves[place.wave], place.pc, 0, "named-barrier",
+           fmt::format("breaks a rule of named barriers at barrier {}: {}", trace.events[each.event].object,
+                       memory_model::text(each.rule)),
+           {}, "initialise a barrier before waves join it, and let each wave join, arrive and wait before it leaves");
+  }
+}
+
 void SyncChecker::barrier(const machine::Wave& wave, const machine::BarrierEvent& event) {
-  if (event.kind != machine::BarrierEvent::Kind::arrives || event.number != machine::work_group_barrier) return;
   GroupBarriers* group = find(wave);
   if (group == nullptr) return;
+  if (event.number > machine::no_barrier) return add_named_event(wave, event, *group);
+  if (event.kind != machine::BarrierEvent::Kind::arrives || event.number != machine::work_group_barrier) return;
   WaveBarriers& own = group->waves[wave.index];
   const uint64_t pc = own.arrived_at;
   const uint64_t missing = own.lanes & ~own.exec;
