@@ -90,8 +90,7 @@ bool Scheduler::begin_scheduled(const std::shared_ptr<Dispatch>& begun, Schedule
   }
   slice.taken_end = slice.taken + 1;
   slice.begin_taken();
-  WorkGroup& group = slice.resident->group;
-  while (group.waves_begun < group.waves.size()) slice.resident->begin_wave();
+  slice.begin_all_waves();
   scheduled.resident.push_back(std::move(slice.resident));
   return true;
 }
@@ -122,7 +121,7 @@ bool Scheduler::work_by_schedule(const std::shared_ptr<Dispatch>& dispatch) {
     slice.resident = std::move(scheduled.resident[index]);
     slice.is_half_way = true;
     slice.begin_round();
-    scheduled.draw(slice.resident->group.waves.size());
+    scheduled.draw(slice.wave_count());
     slice.order = scheduled.order.data();
     slice.budgets = scheduled.budgets.data();
     // Between polls only a faulting wave reads the clock.

@@ -1,4 +1,5 @@
-// machine: which work-group a thread runs next, and how long. See scheduler.h; time_slice.cpp runs its waves.
+// machine: which work-group a thread runs next, and how long. See scheduler.h; wave/wave_rounds.cpp runs
+// its waves.
 #include "machine/schedule/scheduler.h"
 
 #include <sched.h>

@@ -2,7 +2,7 @@
 // work (scheduler.h).
 //
 // It has the work-groups that the thread has taken from the dispatch, and the one of them that runs. scheduler.cpp says
-// which these are; time_slice.cpp runs their waves.
+// which these are. Their waves are opaque here: wave/wave_rounds.cpp runs them.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,6 @@
 #include <memory>
 
 #include "machine/schedule/scheduler.h"
-#include "machine/wave/resident_group.h"
 
 namespace Atoll::machine {
 
@@ -50,25 +49,16 @@ struct Scheduler::TimeSlice {
   uint64_t ended = 0, waves = 0;
   InstructionCount instructions{};
 
-  void begin_round() {
-    next_wave = 0;
-    wave = resident->group.waves.data();
-    all_wait = all_seem_to_wait = true;
-  }
-  void begin_taken() {
-    resident->begin(taken);  // may find that memory is out
-    ++taken;
-    is_half_way = true;
-    is_resumed = has_progressed = false;
-    begin_round();
-  }
-  void count_group() {
-    is_half_way = false;
-    if (resident->group.cluster != nullptr) resident->group.cluster->drop();
-    ++ended;
-    waves += resident->group.waves.size();
-    instructions += resident->instructions;
-  }
+  /// Begins with the work-group's first wave again.
+  void begin_round();
+  /// Begins the next work-group that was taken. Throws std::bad_alloc.
+  void begin_taken();
+  /// Begins all waves of the work-group that have not begun.
+  void begin_all_waves();
+  /// Returns the number of waves of the work-group.
+  size_t wave_count() const;
+  /// Counts the work-group, which has ended.
+  void count_group();
 };
 
 }  // namespace Atoll::machine

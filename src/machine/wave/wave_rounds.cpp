@@ -1,4 +1,7 @@
-// machine: runs the waves of a slice's work-groups. See time_slice.h.
+// machine: runs the waves of a slice's work-groups in rounds, by the engine.
+//
+// This file is the seam between the scheduler, which handles work-groups, and the waves of the instruction set. It is
+// the only code of the scheduler that reads a Wave.
 #include "machine/schedule/time_slice.h"
 
 #include <algorithm>
@@ -12,6 +15,7 @@
 #include "machine/report/fault_guard.h"
 #include "machine/report/fault_report.h"
 #include "machine/wave/barrier.h"
+#include "machine/wave/resident_group.h"
 #include "machine/wave_control.h"
 
 namespace Atoll::machine {
@@ -45,6 +49,34 @@ uint64_t fingerprint(const Wave& wave) {
 }
 
 }  // namespace
+
+void Scheduler::TimeSlice::begin_round() {
+  next_wave = 0;
+  wave = resident->group.waves.data();
+  all_wait = all_seem_to_wait = true;
+}
+
+void Scheduler::TimeSlice::begin_taken() {
+  resident->begin(taken);
+  ++taken;
+  is_half_way = true;
+  is_resumed = has_progressed = false;
+  begin_round();
+}
+
+void Scheduler::TimeSlice::begin_all_waves() {
+  while (resident->group.waves_begun < resident->group.waves.size()) resident->begin_wave();
+}
+
+size_t Scheduler::TimeSlice::wave_count() const { return resident->group.waves.size(); }
+
+void Scheduler::TimeSlice::count_group() {
+  is_half_way = false;
+  if (resident->group.cluster != nullptr) resident->group.cluster->drop();
+  ++ended;
+  waves += resident->group.waves.size();
+  instructions += resident->instructions;
+}
 
 /// The waves that may follow one of the slice's, in the work-groups that it has taken.
 struct Scheduler::SliceSeries : WaveBatch {
