@@ -38,6 +38,7 @@
 #include <cstdio>
 
 #include "codegen/control_flow.h"
+#include "codegen/dead_code.h"
 #include "codegen/emission.h"
 #include "codegen/global_data.h"
 #include "codegen/ir_lowering.h"
@@ -389,6 +390,8 @@ Result<MachineFunction> compile_kernel(llvm::Function& function, Analyses& analy
     return {};
   };
   if (auto ok = Selector(function, to, choice, uniformity, *branches).run(); !ok) return std::unexpected(ok.error());
+  if (auto ok = done("eliminate-dead-code", true); !ok) return std::unexpected(ok.error());
+  eliminate_dead_code(to);
   if (auto ok = done("eliminate-phis", true); !ok) return std::unexpected(ok.error());
   eliminate_phis(to);
   if (auto ok = done("allocate-registers", false); !ok) return std::unexpected(ok.error());

@@ -16,34 +16,6 @@ namespace flag = isa::flag;
 
 namespace {
 
-Place place_of(const InstructionRow& row) {
-  switch (row.encoding) {
-    case Encoding::sop1:
-    case Encoding::sop2:
-    case Encoding::sopc:
-      return Place::salu;
-    case Encoding::vop1:
-    case Encoding::vop2:
-    case Encoding::vopc:
-    case Encoding::vop3:
-      return Place::valu;
-    case Encoding::smem:
-      return Place::smem;
-    case Encoding::flat:
-      return Place::flat;
-    case Encoding::global:
-      return Place::global;
-    case Encoding::scratch:
-      return Place::scratch;
-    case Encoding::ds:
-      return Place::lds;
-    case Encoding::mubuf:
-      return Place::buffer;
-    default:
-      return Place::other;
-  }
-}
-
 bool has_field(const InstructionRow& row, isa::Field field) {
   return std::ranges::any_of(row.operands, [&](const isa::OperandSpec& operand) { return operand.field == field; });
 }
@@ -82,6 +54,34 @@ bool is_usable(const InstructionRow& row) {
 }
 
 }  // namespace
+
+Place place_of(const InstructionRow& row) {
+  switch (row.encoding) {
+    case Encoding::sop1:
+    case Encoding::sop2:
+    case Encoding::sopc:
+      return Place::salu;
+    case Encoding::vop1:
+    case Encoding::vop2:
+    case Encoding::vopc:
+    case Encoding::vop3:
+      return Place::valu;
+    case Encoding::smem:
+      return Place::smem;
+    case Encoding::flat:
+      return Place::flat;
+    case Encoding::global:
+      return Place::global;
+    case Encoding::scratch:
+      return Place::scratch;
+    case Encoding::ds:
+      return Place::lds;
+    case Encoding::mubuf:
+      return Place::buffer;
+    default:
+      return Place::other;
+  }
+}
 
 std::string_view name_of(Place place) {
   constexpr std::string_view names[] = {"scalar",  "vector", "scalar memory", "flat", "global",

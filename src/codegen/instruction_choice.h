@@ -22,6 +22,7 @@ namespace Atoll::codegen {
 enum class Place : uint8_t { salu, valu, smem, flat, global, scratch, lds, buffer, other };
 
 std::string_view name_of(Place place);
+Place place_of(const isa::InstructionRow& row);
 
 struct Choice {
   Place place = Place::valu;

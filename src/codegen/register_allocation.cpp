@@ -83,8 +83,8 @@ class LiveIntervals {
       for (size_t i = instructions.size(); i-- > 0;) {
         const MachineInstruction& at = instructions[i];
         const uint32_t here = begin + 2 * static_cast<uint32_t>(i);
-        // A tuple's parts, and registers that memory fills, must not overlap what the instruction reads.
-        const bool is_early = at.pseudo == Pseudo::tuple || is_memory(at);
+        // Registers that memory fills must not overlap what the instruction reads.
+        const bool is_early = is_memory(at);
         for_each(at, true, [&](VirtualRegister reg) {
           add(reg, {here + (is_early ? 0 : 1), std::max(until[reg], here + 2)});
           until[reg] = 0;
@@ -168,6 +168,8 @@ class Allocator {
       return std::pair(a->ranges.front().begin, a->reg) < std::pair(b->ranges.front().begin, b->reg);
     });
     places_.resize(function_.registers.size());
+    planned_.resize(function_.registers.size());
+    intervals_ = &live.all();
     find_hints();
     for (const Interval* each : order) {
       const auto place = find(*each);
@@ -178,6 +180,7 @@ class Allocator {
                     wanted.file == RegisterFile::sgpr ? "SGPRs" : "VGPRs", function_.target.processor->name);
       }
       places_[each->reg] = *place;
+      plan(each->reg);
       auto& file = files_[static_cast<size_t>(wanted.file)];
       for (unsigned i = 0; i < wanted.dwords; ++i) file[*place + i].take(*each);
       uint32_t& used = wanted.file == RegisterFile::sgpr ? function_.sgprs : function_.vgprs;
@@ -196,17 +199,38 @@ class Allocator {
       if (!file[first + i].is_free(interval)) return false;
     return true;
   }
+  /// Returns a place, best one where no copy is needed: beside what a copy connects the register with, if that has a
+  /// place or is planned for one; or where it and a tuple that it becomes part of both fit.
   std::optional<unsigned> find(const Interval& interval) const {
-    for (const auto& [other, distance] : hints_[interval.reg]) {
-      if (!places_[other]) continue;
-      const int64_t first = int64_t{*places_[other]} + distance;
+    const auto& hints = hints_[interval.reg];
+    for (const auto& [other, distance] : hints) {
+      const std::optional<unsigned> known = places_[other] ? places_[other] : planned_[other];
+      if (!known) continue;
+      const int64_t first = int64_t{*known} + distance;
       if (first >= 0 && fits(interval, static_cast<unsigned>(first))) return static_cast<unsigned>(first);
     }
+    if (planned_[interval.reg] && fits(interval, *planned_[interval.reg])) return planned_[interval.reg];
     if (fixed_[interval.reg] && fits(interval, *fixed_[interval.reg])) return fixed_[interval.reg];
     const RegisterClass& wanted = function_.registers[interval.reg];
-    for (unsigned first = 0; first < files_[static_cast<size_t>(wanted.file)].size(); first += wanted.align)
+    const auto size = static_cast<unsigned>(files_[static_cast<size_t>(wanted.file)].size());
+    for (const auto& [other, distance] : hints) {
+      if (places_[other] || function_.registers[other].dwords <= wanted.dwords) continue;
+      for (unsigned first = 0; first < size; first += wanted.align) {
+        const int64_t whole = int64_t{first} - distance;
+        if (whole >= 0 && fits(interval, first) && fits((*intervals_)[other], static_cast<unsigned>(whole)))
+          return first;
+      }
+    }
+    for (unsigned first = 0; first < size; first += wanted.align)
       if (fits(interval, first)) return first;
     return std::nullopt;
+  }
+  /// Keeps places for what copies connect the register with.
+  void plan(VirtualRegister reg) {
+    for (const auto& [other, distance] : hints_[reg]) {
+      const int64_t first = int64_t{*places_[reg]} - distance;
+      if (!places_[other] && !planned_[other] && first >= 0) planned_[other] = static_cast<unsigned>(first);
+    }
   }
   /// Registers that a copy connects want the same place.
   void find_hints() {
@@ -249,7 +273,8 @@ class Allocator {
 
   MachineFunction& function_;
   std::vector<Occupation> files_[2];
-  std::vector<std::optional<unsigned>> places_, fixed_;
+  const std::vector<Interval>* intervals_ = nullptr;
+  std::vector<std::optional<unsigned>> places_, planned_, fixed_;
   std::vector<std::vector<std::pair<VirtualRegister, int>>> hints_;
 };
 
