@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "isa/effects.h"
+#include "isa/table.h"
+#include "isa/unit.h"
 #include "object/relocation_type.h"
 
 namespace Atoll::assembler {
@@ -133,31 +136,37 @@ void KnownAddresses::forget(const Instruction& in) {
 }
 
 std::optional<Reached> KnownAddresses::step(const Instruction& in, const isa::InstructionRow& row, uint64_t address) {
-  if (known_ == 0 && in.opcode != Opcode::s_getpc_b64) return std::nullopt;
+  const isa::Operation operation = row.computes.operation;
+  if (known_ == 0 && operation != isa::Operation::get_pc) return std::nullopt;
   const auto all_forgotten = [&] {
     words_ = {};
     carry_ = {};
     known_ = 0;
   };
-  switch (in.opcode) {
-    case Opcode::s_getpc_b64:
+  const bool is_scalar = isa::is_scalar_alu(row.encoding);
+  switch (operation) {
+    case isa::Operation::get_pc:
       forget(in);
       set_pair(in.dst(), Reached{.symbol = 0, .address = address + in.size, .since = address});
       return std::nullopt;
-    case Opcode::s_add_u32:
-      return add(in, address, false);
-    case Opcode::s_addc_u32:
-      return add(in, address, true);
-    case Opcode::s_add_nc_u64:
-      return add_pairs(in, address);
-    case Opcode::s_load_dwordx2:
-      return load(in);
-    case Opcode::s_sext_i32_i16:
+    case isa::Operation::add:
+      if (is_scalar && row.operands[0].type == isa::DataType::u32) return add(in, address, false);
+      if (is_scalar && row.operands[0].type == isa::DataType::u64) return add_pairs(in, address);
+      break;
+    case isa::Operation::add_carry:
+      if (is_scalar) return add(in, address, true);
+      break;
+    case isa::Operation::load:
+      if (in.opcode == Opcode::s_load_dwordx2) return load(in);
+      break;
+    case isa::Operation::extend:
       // The upper half of a PC is its lowest 16 bits, sign-extended (GFX12).
+      if (in.opcode != Opcode::s_sext_i32_i16) break;
       if (in.src(0).kind == OperandKind::scalar && in.src(0).reg == in.dst().reg) return std::nullopt;
       break;
-    case Opcode::s_swappc_b64:
-    case Opcode::s_setpc_b64: {
+    case isa::Operation::jump:
+    case isa::Operation::call: {
+      if (row.has(isa::flag::label)) break;
       auto target = pair(in.src(0));
       all_forgotten();
       return target;
@@ -167,7 +176,8 @@ std::optional<Reached> KnownAddresses::step(const Instruction& in, const isa::In
   }
   if (row.has(isa::flag::branch | isa::flag::ends)) {
     // What follows a branch is reached with the same registers, or by a label, where nothing is known (see `since`).
-    if (row.has(isa::flag::ends) || in.opcode == Opcode::s_branch || in.destinations != 0) all_forgotten();
+    if (row.has(isa::flag::ends) || isa::control_of(in).kind == isa::Control::Kind::branch || in.destinations != 0)
+      all_forgotten();
     return std::nullopt;
   }
   forget(in);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "engine/interpreter/prepare.h"
+#include "isa/effects.h"
 #include "isa/immediate_names.h"
 #include "isa/table.h"
 #include "machine/clock.h"
@@ -19,6 +20,7 @@ namespace Atoll::engine {
 namespace {
 
 using isa::Opcode;
+using isa::Operation;
 using machine::WaveState;
 
 bool always(Wave&, const MicroOp&) { return true; }
@@ -340,29 +342,48 @@ bool set_source_register(Preparation& p) {
   return true;
 }
 
-/// What GFX12.5 has besides; GFX12 has the barriers' instructions, but not the barriers.
-Handler prepare_gfx12_5(const Preparation& p) {
+/// Instructions of GFX12.5; GFX12 has the barriers' instructions, but not the barriers.
+Handler prepare_gfx12_5(const Preparation& p, Operation operation) {
   if (p.cache.target().processor->generation < target::Generation::gfx12_5) return nullptr;
-  switch (p.instruction.opcode) {
-    case Opcode::s_barrier_init:
+  switch (operation) {
+    case Operation::barrier_init:
       return step_or_stop<barrier_init>;
-    case Opcode::s_barrier_join:
+    case Operation::barrier_join:
       return step_or_stop<barrier_join>;
-    case Opcode::s_barrier_leave:
+    case Operation::barrier_leave:
       return step<barrier_leave>;
-    case Opcode::s_wakeup_barrier:  // of waves that sleep: none sleeps longer than it has to
+    case Operation::barrier_wakeup:  // of waves that sleep: none sleeps longer than it has to
       return step<nothing>;
-    case Opcode::s_monitor_sleep:  // until memory that the wave has asked to be told of may have changed
+    case Operation::monitor_sleep:  // until memory that the wave has asked to be told of may have changed
       return sleep;
-    case Opcode::s_alloc_vgpr:
+    case Operation::allocate_vgprs:
       return step_or_stop<alloc_vgprs>;
-    case Opcode::s_add_pc_i64:
+    case Operation::jump_relative:
       return add_to_pc;
-    case Opcode::s_get_shader_cycles_u64:
+    case Operation::cycle_counter:
       return step<shader_cycles>;
     default:
       return nullptr;
   }
+}
+
+/// Branches to a label, by their condition.
+Handler branch_handler(const isa::Control& control) {
+  switch (control.condition) {
+    case isa::Control::Condition::none:
+      return branch<always>;
+    case isa::Control::Condition::scc:
+      return control.if_zero ? branch<scc0> : branch<scc1>;
+    case isa::Control::Condition::vcc:
+      return control.if_zero ? branch<vccz> : branch<vccnz>;
+    case isa::Control::Condition::exec:
+      return control.if_zero ? branch<execz> : branch<execnz>;
+    case isa::Control::Condition::debugger:  // no debugger has set its conditions
+      return branch<never>;
+    case isa::Control::Condition::subvector:
+      break;
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -384,79 +405,63 @@ Handler prepare_control(Preparation& p) {
     return handler;
   };
 
-  switch (p.instruction.opcode) {
-    case Opcode::s_branch:
-      return to_target(branch<always>);
-    case Opcode::s_cbranch_scc0:
-      return to_target(branch<scc0>);
-    case Opcode::s_cbranch_scc1:
-      return to_target(branch<scc1>);
-    case Opcode::s_cbranch_vccz:
-      return to_target(branch<vccz>);
-    case Opcode::s_cbranch_vccnz:
-      return to_target(branch<vccnz>);
-    case Opcode::s_cbranch_execz:
-      return to_target(branch<execz>);
-    case Opcode::s_cbranch_execnz:
-      return to_target(branch<execnz>);
-    case Opcode::s_cbranch_cdbgsys:  // no debugger has set its conditions
-    case Opcode::s_cbranch_cdbguser:
-    case Opcode::s_cbranch_cdbgsys_or_user:
-    case Opcode::s_cbranch_cdbgsys_and_user:
-      return to_target(branch<never>);
-    case Opcode::s_subvector_loop_begin:
-    case Opcode::s_subvector_loop_end: {
+  const isa::InstructionRow& row = isa::row_of(p.instruction);
+  const Operation operation = row.computes.operation;
+  switch (operation) {
+    case Operation::branch:
+    case Operation::branch_debug_system:
+    case Operation::branch_debug_user:
+    case Operation::branch_debug_either:
+    case Operation::branch_debug_both:
+      return to_target(branch_handler(isa::control_of(p.instruction)));
+    case Operation::subvector_begin:
+    case Operation::subvector_end:
       p.op.mask_out = static_cast<uint8_t>(p.instruction.operands[0].reg);
-      const bool begins = p.instruction.opcode == Opcode::s_subvector_loop_begin;
-      return to_target(begins ? branch<begin_subvector_loop> : branch<end_subvector_loop>);
-    }
-    case Opcode::s_call_b64:
-      return to_target(call);
-
-    case Opcode::s_setpc_b64:
-      return set_source_register(p) ? jump<false> : nullptr;
-    case Opcode::s_swappc_b64:
+      return to_target(operation == Operation::subvector_begin ? branch<begin_subvector_loop>
+                                                               : branch<end_subvector_loop>);
+    case Operation::call:
+      if (row.has(isa::flag::label)) return to_target(call);
       return set_source_register(p) ? jump<true> : nullptr;
-    case Opcode::s_getpc_b64:
+    case Operation::jump:
+      return set_source_register(p) ? jump<false> : nullptr;
+    case Operation::get_pc:
       return step<get_pc>;
 
-    case Opcode::s_endpgm:
-    case Opcode::s_endpgm_saved:
+    case Operation::end_program:
+    case Operation::end_program_saved:
       return end_program;
-    case Opcode::s_setkill:
+    case Operation::set_kill:
       return kill;
-    case Opcode::s_sethalt:
+    case Operation::set_halt:
       return step_or_stop<halt>;
-    case Opcode::s_barrier:
+    case Operation::barrier:
       return barrier;
-    case Opcode::s_sleep:
-    case Opcode::s_sleep_var:
+    case Operation::sleep:
       return sleep;
-    case Opcode::s_barrier_signal:
+    case Operation::barrier_signal:
       return step_or_stop<barrier_signal<false>>;
-    case Opcode::s_barrier_signal_isfirst:
+    case Operation::barrier_signal_is_first:
       return step_or_stop<barrier_signal<true>>;
-    case Opcode::s_get_barrier_state:
+    case Operation::barrier_state:
       return step_or_stop<get_barrier_state>;
-    case Opcode::s_barrier_wait:
+    case Operation::barrier_wait:
       return barrier_wait;
-    case Opcode::s_barrier_init:
-    case Opcode::s_barrier_join:
-    case Opcode::s_barrier_leave:
-    case Opcode::s_wakeup_barrier:
-    case Opcode::s_monitor_sleep:
-    case Opcode::s_alloc_vgpr:
-    case Opcode::s_add_pc_i64:
-    case Opcode::s_get_shader_cycles_u64:
-      return prepare_gfx12_5(p);
-    case Opcode::s_trap:
+    case Operation::barrier_init:
+    case Operation::barrier_join:
+    case Operation::barrier_leave:
+    case Operation::barrier_wakeup:
+    case Operation::monitor_sleep:
+    case Operation::allocate_vgprs:
+    case Operation::jump_relative:
+    case Operation::cycle_counter:
+      return prepare_gfx12_5(p, operation);
+    case Operation::trap:
       return step_or_stop<trap>;
-    case Opcode::s_code_end:
+    case Operation::code_end:
       return step_or_stop<code_end>;
-    case Opcode::s_sendmsg:
+    case Operation::send_message:
       return step_or_stop<send_message>;
-    case Opcode::s_sendmsg_rtn_b32:
-    case Opcode::s_sendmsg_rtn_b64:
+    case Operation::send_message_return:
       return step_or_stop<send_message_return>;
 
     default:

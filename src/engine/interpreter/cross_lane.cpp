@@ -2,6 +2,7 @@
 // registers, moves to and from the accumulation registers.
 #include "engine/interpreter/vector.h"
 #include "engine/memory/gather_scatter.h"
+#include "isa/table.h"
 #include "semantics/lanes/lane_movement.h"
 
 namespace Atoll::engine {
@@ -9,8 +10,8 @@ ATOLL_HOST_ISA_BEGIN
 
 namespace {
 
-using isa::Opcode;
 using isa::OperandKind;
+using isa::Operation;
 
 /// v_readfirstlane_b32
 void read_first_lane(Wave& wave, const MicroOp& op, Run& run) {
@@ -152,28 +153,34 @@ void move(Wave& wave, const MicroOp& op, Run& run) {
 struct Relative {
   uint32_t source = 0, result = 0;
 };
-template <isa::Opcode opcode>
+enum class Indexed : uint8_t {
+  source,  ///< v_movrels_b32
+  result,  ///< v_movreld_b32
+  both,    ///< v_movrelsd_b32
+  apart,   ///< v_movrelsd_2_b32, v_swaprel_b32: each by a field of M0
+};
+template <Indexed indexed>
 Relative relative(const Wave& wave) {
   const uint32_t m0 = wave.scalar[isa::scalar::m0];
-  switch (opcode) {
-    case Opcode::v_movrels_b32:
+  switch (indexed) {
+    case Indexed::source:
       return {.source = m0};
-    case Opcode::v_movreld_b32:
+    case Indexed::result:
       return {.result = m0};
-    case Opcode::v_movrelsd_b32:
+    case Indexed::both:
       return {.source = m0, .result = m0};
-    default:  // v_movrelsd_2_b32, v_swaprel_b32
+    case Indexed::apart:
       return {.source = m0 & 0x3FF, .result = m0 >> 16 & 0x3FF};
   }
 }
 
 /// v_movrel*, v_swaprel_b32: moves between VGPRs whose numbers are known when it runs. A source that the wave does not
 /// have is v0; a result that it does not have is not written.
-template <isa::Opcode opcode>
+template <Indexed indexed, bool swaps = false>
 void move_relative(Wave& wave, const MicroOp& op, Run& run) {
   broadcast_scalars(wave, op, run);
   const isa::Instruction& instruction = op.origin->instruction;
-  const Relative by = relative<opcode>(wave);
+  const Relative by = relative<indexed>(wave);
   const uint64_t to_number = uint64_t{instruction.operands[0].reg} + by.result;
   if (to_number >= wave.vgprs) return;
   Row& to = wave.vgpr[to_number];
@@ -186,25 +193,38 @@ void move_relative(Wave& wave, const MicroOp& op, Run& run) {
   for (unsigned lane = 0; lane < semantics::wave_lanes; ++lane) {
     const uint32_t mask = 0 - static_cast<uint32_t>(exec >> lane & 1), change = (to[lane] ^ (*from)[lane]) & mask;
     to[lane] ^= change;
-    if constexpr (opcode == Opcode::v_swaprel_b32) (*from)[lane] ^= change;
+    if constexpr (swaps) (*from)[lane] ^= change;
   }
 }
 
 void nothing(Wave&, const MicroOp&, Run&) {}
 
-Handler group_permutation(const isa::Instruction& instruction) {
-  if (instruction.opcode == Opcode::v_permlane_idx_gen_b32) return step<generate_index>;
+Handler group_permutation(const isa::Instruction& instruction, Operation operation) {
+  if (operation == Operation::lane_indices) return step<generate_index>;
   if (is_row(instruction.src(2))) return nullptr;
-  switch (instruction.opcode) {
-    case Opcode::v_permlane_bcast_b32:
+  switch (operation) {
+    case Operation::lanes_broadcast:
       return step<permute_group<GroupMove::broadcast>>;
-    case Opcode::v_permlane_up_b32:
+    case Operation::lanes_up:
       return step<permute_group<GroupMove::up>>;
-    case Opcode::v_permlane_down_b32:
+    case Operation::lanes_down:
       return step<permute_group<GroupMove::down>>;
     default:
       return step<permute_group<GroupMove::exclusive_or>>;
   }
+}
+
+/// v_movrel*_b32: a move whose registers' numbers M0 changes.
+Handler relative_move(const isa::InstructionRow& row, isa::Opcode opcode) {
+  if (opcode == isa::Opcode::v_movrelsd_2_b32) return step<move_relative<Indexed::apart>>;
+  if (!row.has(isa::flag::indexed_result)) return step<move_relative<Indexed::source>>;
+  if (!row.has(isa::flag::indexed_source)) return step<move_relative<Indexed::result>>;
+  return step<move_relative<Indexed::both>>;
+}
+
+/// True for moves to and from accumulation registers (v_accvgpr_*).
+bool moves_accumulators(const isa::InstructionRow& row) {
+  return row.operands[0].field == isa::Field::agpr_dst || row.operands[1].field == isa::Field::agpr_src0;
 }
 
 }  // namespace
@@ -215,80 +235,74 @@ Handler prepare_lane_operation(Preparation& p) {
     p.op.vector.result_base = row_base(instruction.dst());
     p.op.vector.result = row_offset(instruction.dst());
   };
-  const auto prepare_relative = [&]<Opcode opcode>() -> Handler {
-    const bool has_source = instruction.operand_count >= 2 && set_source(p, 0, instruction.operands[1], 1);
-    return has_source ? step<move_relative<opcode>> : nullptr;
-  };
   p.op.broadcasts = 0;
   if (instruction.extension == isa::Extension::sdwa || instruction.extension == isa::Extension::dpp16) return nullptr;
   if (instruction.destinations != 0) p.op.mask_out = static_cast<uint8_t>(instruction.dst().reg);
 
-  switch (instruction.opcode) {
-    case Opcode::v_nop:
-    case Opcode::v_clrexcp:  // exceptions are not recorded
-    case Opcode::v_pipeflush:
+  const isa::InstructionRow& row = isa::row_of(instruction);
+  const Operation operation = row.computes.operation;
+  const bool is_indexed = row.has(isa::flag::indexed_source | isa::flag::indexed_result);
+  switch (operation) {
+    case Operation::nop:
+    case Operation::clear_exceptions:  // exceptions are not recorded
+    case Operation::pipe_flush:
       return step<nothing>;
-    case Opcode::v_readfirstlane_b32:
+    case Operation::read_first_lane:
       if (!is_row(instruction.src(0))) return step<read_uniform>;
       return set_source(p, 0, instruction.src(0), 1) ? step<read_first_lane> : nullptr;
-    case Opcode::v_readlane_b32:
+    case Operation::read_lane:
       if (!is_row(instruction.src(0))) return nullptr;
       return set_source(p, 0, instruction.src(0), 1) ? step<read_lane> : nullptr;
-    case Opcode::v_writelane_b32:
+    case Operation::write_lane:
       set_result();
       return step<write_lane>;
-    case Opcode::v_permlane16_b32:
-    case Opcode::v_permlanex16_b32:
+    case Operation::permute_row:
+    case Operation::permute_other_row:
       set_result();
       if (!is_row(instruction.src(0)) || is_row(instruction.src(1)) || is_row(instruction.src(2))) return nullptr;
       set_source(p, 0, instruction.src(0), 1);
-      return instruction.opcode == Opcode::v_permlane16_b32 ? step<permlane16<false>> : step<permlane16<true>>;
-    case Opcode::v_permlane16_var_b32:
-    case Opcode::v_permlanex16_var_b32:
+      return operation == Operation::permute_row ? step<permlane16<false>> : step<permlane16<true>>;
+    case Operation::permute_row_by_lane:
+    case Operation::permute_other_row_by_lane:
       set_result();
       if (!is_row(instruction.src(0)) || !is_row(instruction.src(1))) return nullptr;
       set_source(p, 0, instruction.src(0), 1);
       set_source(p, 1, instruction.src(1), 1);
-      return instruction.opcode == Opcode::v_permlane16_var_b32 ? step<permlane16_var<false>>
-                                                                : step<permlane16_var<true>>;
-    case Opcode::v_permlane_bcast_b32:
-    case Opcode::v_permlane_up_b32:
-    case Opcode::v_permlane_down_b32:
-    case Opcode::v_permlane_xor_b32:
-    case Opcode::v_permlane_idx_gen_b32:
+      return operation == Operation::permute_row_by_lane ? step<permlane16_var<false>> : step<permlane16_var<true>>;
+    case Operation::lanes_broadcast:
+    case Operation::lanes_up:
+    case Operation::lanes_down:
+    case Operation::lanes_xor:
+    case Operation::lane_indices:
       set_result();
       if (!is_row(instruction.src(0)) || is_row(instruction.src(1))) return nullptr;
       set_source(p, 0, instruction.src(0), 1);
-      return group_permutation(instruction);
-    case Opcode::v_permlane64_b32:
+      return group_permutation(instruction, operation);
+    case Operation::exchange_wave_halves:
       set_result();
       return is_row(instruction.src(0)) && set_source(p, 0, instruction.src(0), 1) ? step<permlane64> : nullptr;
-    case Opcode::v_swap_b16:
-    case Opcode::v_swap_b32:
-    case Opcode::v_permlane16_swap_b32:
-    case Opcode::v_permlane32_swap_b32: {
+    case Operation::swap:
+    case Operation::swap_rows:
+    case Operation::swap_halves: {
+      const bool has_two = instruction.operand_count >= 2;
+      if (is_indexed) {
+        const bool has_source = has_two && set_source(p, 0, instruction.operands[1], 1);
+        return has_source ? step<move_relative<Indexed::apart, true>> : nullptr;
+      }
       // Both operands are read and written; the second may stand among the results or the sources.
       const isa::Operand& other = instruction.operands[1];
       set_result();
-      if (instruction.operand_count < 2 || !is_row(other) || !set_source(p, 0, other, 1)) return nullptr;
-      return instruction.opcode == Opcode::v_swap_b32              ? step<swap>
-             : instruction.opcode == Opcode::v_swap_b16            ? step<swap_halves_of_registers>
-             : instruction.opcode == Opcode::v_permlane16_swap_b32 ? step<swap_halves<16>>
-                                                                   : step<swap_halves<32>>;
+      if (!has_two || !is_row(other) || !set_source(p, 0, other, 1)) return nullptr;
+      if (operation == Operation::swap_rows) return step<swap_halves<16>>;
+      if (operation == Operation::swap_halves) return step<swap_halves<32>>;
+      return isa::is_half(row.operands[0].type) ? step<swap_halves_of_registers> : step<swap>;
     }
-    case Opcode::v_movrels_b32:
-      return prepare_relative.template operator()<Opcode::v_movrels_b32>();
-    case Opcode::v_movreld_b32:
-      return prepare_relative.template operator()<Opcode::v_movreld_b32>();
-    case Opcode::v_movrelsd_b32:
-      return prepare_relative.template operator()<Opcode::v_movrelsd_b32>();
-    case Opcode::v_movrelsd_2_b32:
-      return prepare_relative.template operator()<Opcode::v_movrelsd_2_b32>();
-    case Opcode::v_swaprel_b32:
-      return prepare_relative.template operator()<Opcode::v_swaprel_b32>();
-    case Opcode::v_accvgpr_read_b32:
-    case Opcode::v_accvgpr_write_b32:
-    case Opcode::v_accvgpr_mov_b32:
+    case Operation::mov:
+      if (is_indexed) {
+        const bool has_source = instruction.operand_count >= 2 && set_source(p, 0, instruction.operands[1], 1);
+        return has_source ? relative_move(row, instruction.opcode) : nullptr;
+      }
+      if (!moves_accumulators(row)) return nullptr;
       set_result();
       return set_source(p, 0, instruction.src(0), 1) ? step<move> : nullptr;
     default:

@@ -4,12 +4,11 @@
 // a stack, whose depth is MODE's CSP; a join takes it back until the depth is what it was before the fork.
 // Source: ISA guides of GFX9, the pseudo-code of the three.
 #include "engine/interpreter/prepare.h"
+#include "isa/table.h"
 
 namespace Atoll::engine {
 
 namespace {
-
-using isa::Opcode;
 
 constexpr unsigned csp_shift = 29;  ///< in MODE, 3 bits
 constexpr unsigned entry_registers = 4;
@@ -48,16 +47,13 @@ void fork_or_join(Wave& wave, const MicroOp* op, Run& run) {
   const uint64_t following = op->origin->pc + instruction.size;
   const uint64_t first = scalar_value(wave, instruction.src(0));
   uint64_t next = 0;
-  switch (instruction.opcode) {
-    case Opcode::s_cbranch_g_fork:
-      next = fork(wave, first, scalar_value(wave, instruction.src(1)), following);
-      break;
-    case Opcode::s_cbranch_i_fork:
-      next = fork(wave, first, following + static_cast<int64_t>(static_cast<int16_t>(instruction.immediate)) * 4,
-                  following);
-      break;
-    default:
-      next = join(wave, static_cast<uint32_t>(first), following);
+  const isa::InstructionRow& row = isa::row_of(instruction);
+  if (row.computes.operation == isa::Operation::fork_join) {
+    next = join(wave, static_cast<uint32_t>(first), following);
+  } else {
+    const uint64_t labelled = following + static_cast<int64_t>(static_cast<int16_t>(instruction.immediate)) * 4;
+    const uint64_t target = row.has(isa::flag::label) ? labelled : scalar_value(wave, instruction.src(1));
+    next = fork(wave, first, target, following);
   }
   next &= ~uint64_t{3};
   if (++run.instructions >= run.limit) [[unlikely]] {
@@ -70,15 +66,11 @@ void fork_or_join(Wave& wave, const MicroOp* op, Run& run) {
 }  // namespace
 
 Handler prepare_fork_join(Preparation& p) {
-  switch (p.instruction.opcode) {
-    case Opcode::s_cbranch_g_fork:
-      return p.instruction.sources() == 2 ? fork_or_join : nullptr;
-    case Opcode::s_cbranch_i_fork:
-    case Opcode::s_cbranch_join:
-      return p.instruction.sources() == 1 ? fork_or_join : nullptr;
-    default:
-      return nullptr;
-  }
+  const isa::InstructionRow& row = isa::row_of(p.instruction);
+  const bool forks = row.computes.operation == isa::Operation::fork;
+  if (!forks && row.computes.operation != isa::Operation::fork_join) return nullptr;
+  const unsigned sources = forks && !row.has(isa::flag::label) ? 2 : 1;
+  return p.instruction.sources() == sources ? fork_or_join : nullptr;
 }
 
 }  // namespace Atoll::engine

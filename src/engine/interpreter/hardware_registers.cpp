@@ -148,10 +148,26 @@ void set_mode(Wave& wave, uint32_t mode, Run& run) {
 
 /// Where the fields of MODE begin that s_round_mode and s_denorm_mode write.
 constexpr unsigned rounding = 0, denormals = 4;
-std::optional<unsigned> float_mode_field(isa::Opcode opcode) {
-  if (opcode == isa::Opcode::s_round_mode) return rounding;
-  if (opcode == isa::Opcode::s_denorm_mode) return denormals;
-  return std::nullopt;
+std::optional<unsigned> float_mode_field(const isa::Instruction& instruction) {
+  switch (isa::row_of(instruction).computes.operation) {
+    case isa::Operation::set_rounding:
+      return rounding;
+    case isa::Operation::set_denormals:
+      return denormals;
+    default:
+      return std::nullopt;
+  }
+}
+
+enum class SetRegister : uint8_t { no, of_register, of_constant };
+
+/// Whether an instruction is s_setreg_b32 or s_setreg_imm32_b32, whose value is a literal.
+SetRegister set_register_of(const isa::Instruction& instruction) {
+  const isa::InstructionRow& row = isa::row_of(instruction);
+  if (row.computes.operation != isa::Operation::set_register) return SetRegister::no;
+  const bool has_literal = std::ranges::any_of(
+      row.operands, [](const isa::OperandSpec& operand) { return operand.field == isa::Field::literal; });
+  return has_literal ? SetRegister::of_constant : SetRegister::of_register;
 }
 
 /// s_round_mode, s_denorm_mode: four bits of MODE from the immediate.
@@ -183,7 +199,7 @@ void set_register(Wave& wave, const MicroOp* op, Run& run) {
       set_mode(wave, field.changed(wave.mode, value), run);
       if (has_vgpr_banks(*run.code->target().processor)) {
         // s_setreg_imm32_b32 takes the banks from its constant whatever field it writes (LLVM, handleSetregMode).
-        if (instruction.opcode == isa::Opcode::s_setreg_imm32_b32) {
+        if (set_register_of(instruction) == SetRegister::of_constant) {
           wave.mode = (wave.mode & ~banks_mask) | (value & banks_mask);
         }
         if (((wave.mode ^ before) & banks_mask) != 0) return go_apart(wave, op->origin->pc + instruction.size, run);
@@ -224,12 +240,13 @@ uint32_t hardware_register(const Wave* wave, uint16_t immediate) {
 
 std::optional<semantics::FloatMode> float_mode_after(const isa::Instruction& instruction,
                                                      const semantics::FloatMode& before) {
-  if (const auto field = float_mode_field(instruction.opcode)) {
+  if (const auto field = float_mode_field(instruction)) {
     const uint32_t value = uint32_t{instruction.immediate} << *field & 0xFu << *field;
     return machine::float_mode_of((machine::mode_bits_of(before) & ~(0xFu << *field)) | value, before);
   }
-  const bool is_constant = instruction.opcode == isa::Opcode::s_setreg_imm32_b32;
-  if (!is_constant && instruction.opcode != isa::Opcode::s_setreg_b32) return before;
+  const SetRegister set = set_register_of(instruction);
+  if (set == SetRegister::no) return before;
+  const bool is_constant = set == SetRegister::of_constant;
   const Field field(instruction.immediate);
   if (field.id != hardware::mode) return before;
   const auto value = is_constant ? constant_value(instruction.src(instruction.sources() - 1)) : std::nullopt;
@@ -239,8 +256,8 @@ std::optional<semantics::FloatMode> float_mode_after(const isa::Instruction& ins
 }
 
 bool sets_float_mode(const isa::Instruction& instruction) {
-  if (float_mode_field(instruction.opcode)) return true;
-  if (instruction.opcode != isa::Opcode::s_setreg_imm32_b32 || instruction.sources() == 0) return false;
+  if (float_mode_field(instruction)) return true;
+  if (set_register_of(instruction) != SetRegister::of_constant || instruction.sources() == 0) return false;
   const Field field(instruction.immediate);
   const bool has_ieee_mode = instruction.generation < target::Generation::gfx11_7;
   return field.id == hardware::mode && (field.mask() & ~machine::float_mode_bits_of(has_ieee_mode)) == 0;
@@ -248,9 +265,11 @@ bool sets_float_mode(const isa::Instruction& instruction) {
 
 std::optional<uint8_t> banks_after(const isa::Instruction& instruction, uint8_t before) {
   if (instruction.generation < target::Generation::gfx12_5) return before;
-  if (instruction.opcode == isa::Opcode::s_set_vgpr_msb) return static_cast<uint8_t>(instruction.immediate);
-  const bool is_constant = instruction.opcode == isa::Opcode::s_setreg_imm32_b32;
-  if (!is_constant && instruction.opcode != isa::Opcode::s_setreg_b32) return before;
+  if (isa::row_of(instruction).computes.operation == isa::Operation::set_vgpr_banks)
+    return static_cast<uint8_t>(instruction.immediate);
+  const SetRegister set = set_register_of(instruction);
+  if (set == SetRegister::no) return before;
+  const bool is_constant = set == SetRegister::of_constant;
   const Field field(instruction.immediate);
   if (field.id != hardware::mode || instruction.sources() == 0) return before;
   if (!is_constant) return (field.mask() & banks_mask) == 0 ? std::optional(before) : std::nullopt;
@@ -259,7 +278,7 @@ std::optional<uint8_t> banks_after(const isa::Instruction& instruction, uint8_t 
 }
 
 std::optional<ModeBits> inert_mode_bits(const isa::Instruction& instruction) {
-  if (instruction.opcode != isa::Opcode::s_setreg_imm32_b32 || instruction.sources() == 0) return {};
+  if (set_register_of(instruction) != SetRegister::of_constant || instruction.sources() == 0) return {};
   const Field field(instruction.immediate);
   const auto value = constant_value(instruction.src(instruction.sources() - 1));
   constexpr uint32_t inert = 0xFF000000;
@@ -270,16 +289,15 @@ std::optional<ModeBits> inert_mode_bits(const isa::Instruction& instruction) {
 }
 
 Handler prepare_hardware_register(Preparation& p) {
-  switch (p.instruction.opcode) {
-    case isa::Opcode::s_getreg_b32:
+  switch (isa::row_of(p.instruction).computes.operation) {
+    case isa::Operation::get_register:
       p.op.mask_out = static_cast<uint8_t>(p.instruction.dst().reg);
       return step_or_stop<get_register>;
-    case isa::Opcode::s_setreg_b32:
-    case isa::Opcode::s_setreg_imm32_b32:
+    case isa::Operation::set_register:
       return p.instruction.sources() != 0 ? set_register : nullptr;
-    case isa::Opcode::s_round_mode:
+    case isa::Operation::set_rounding:
       return step<set_float_mode<rounding>>;
-    case isa::Opcode::s_denorm_mode:
+    case isa::Operation::set_denormals:
       return step<set_float_mode<denormals>>;
     default:
       return nullptr;

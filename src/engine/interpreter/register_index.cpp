@@ -21,7 +21,7 @@ namespace Atoll::engine {
 
 namespace {
 
-using isa::Opcode;
+using isa::Operation;
 
 // MODE
 constexpr uint32_t index_enable = 1u << 27;
@@ -177,29 +177,30 @@ void run_apart(Wave& wave, Run& run, bool steps) {
 }
 
 Handler prepare_register_index(Preparation& p) {
-  switch (p.instruction.opcode) {
-    case Opcode::s_set_gpr_idx_on:
+  const isa::InstructionRow& row = isa::row_of(p.instruction);
+  const bool indexes_source = row.has(isa::flag::indexed_source), indexes_result = row.has(isa::flag::indexed_result);
+  const bool is_wide = isa::words_of(row.operands[0].type) == 2;
+  switch (row.computes.operation) {
+    case Operation::indexing_on:
       return p.instruction.sources() == 1 ? gpr_index_on : nullptr;
-    case Opcode::s_set_gpr_idx_off:
+    case Operation::indexing_off:
       return step<gpr_index_off>;
-    case Opcode::s_set_gpr_idx_mode:
+    case Operation::indexing_mode:
       return step<gpr_index_mode>;
-    case Opcode::s_set_gpr_idx_idx:
+    case Operation::indexing_index:
       return p.instruction.sources() == 1 ? step<gpr_index_index> : nullptr;
-    case Opcode::s_set_vgpr_msb:
+    case Operation::set_vgpr_banks:
       return set_vgpr_banks;
-    case Opcode::s_setvskip:
+    case Operation::set_vector_skip:
       return p.instruction.sources() == 2 ? set_vskip : nullptr;
-    case Opcode::s_movrels_b32:
-      return step_or_stop<move_relative<true, 1>>;
-    case Opcode::s_movrels_b64:
-      return step_or_stop<move_relative<true, 2>>;
-    case Opcode::s_movreld_b32:
-      return step_or_stop<move_relative<false, 1>>;
-    case Opcode::s_movreld_b64:
-      return step_or_stop<move_relative<false, 2>>;
-    case Opcode::s_movrelsd_2_b32:
-      return p.instruction.src(0).kind == isa::OperandKind::scalar ? step_or_stop<move_both_relative> : nullptr;
+    case Operation::mov:
+      if (indexes_source && indexes_result) {
+        return p.instruction.src(0).kind == isa::OperandKind::scalar ? step_or_stop<move_both_relative> : nullptr;
+      }
+      if (indexes_source) return is_wide ? step_or_stop<move_relative<true, 2>> : step_or_stop<move_relative<true, 1>>;
+      if (indexes_result)
+        return is_wide ? step_or_stop<move_relative<false, 2>> : step_or_stop<move_relative<false, 1>>;
+      return nullptr;
     default:
       return nullptr;
   }

@@ -11,6 +11,8 @@
 #include "engine/interpreter/vector.h"
 #include "engine/memory/gather_scatter.h"
 #include "engine/memory/lds_limit.h"
+#include "isa/element_type.h"
+#include "isa/table.h"
 #include "semantics/image/ray_tracing.h"
 #include "semantics/lanes/lane_movement.h"
 
@@ -19,7 +21,6 @@ ATOLL_HOST_ISA_BEGIN
 
 namespace {
 
-using isa::Opcode;
 using semantics::MemoryAccess;
 using semantics::wave_lanes;
 
@@ -368,7 +369,7 @@ Handler choose_transfer(const MemoryAccess& access) {
 
 Handler prepare_lds(Preparation& p) {
   const isa::Instruction& instruction = p.instruction;
-  if (instruction.opcode == Opcode::ds_nop) return step<nothing>;
+  if (isa::row_of(instruction).computes.operation == isa::Operation::nop) return step<nothing>;
   if (instruction.gds) return nullptr;
   const MemoryAccess& access = semantics::memory_access(instruction);
   MemoryOp& m = p.op.memory;
@@ -410,25 +411,29 @@ Handler prepare_lds(Preparation& p) {
     p.origin.accesses = transposed_accesses;
     return handler;
   };
-  switch (instruction.opcode) {
-    case Opcode::ds_swizzle_b32:
+  const isa::Computation& computes = isa::row_of(instruction).computes;
+  switch (computes.operation) {
+    case isa::Operation::lanes_swizzle:
       p.origin.lane_map = semantics::swizzle_map(static_cast<uint16_t>(m.offset));
       return step<swizzle>;
-    case Opcode::ds_permute_b32:
+    case isa::Operation::lanes_push:
       return step<permute<false>>;
-    case Opcode::ds_bpermute_b32:
+    case isa::Operation::lanes_pull:
       return step<permute<true>>;
-    case Opcode::ds_bpermute_fi_b32:
+    case isa::Operation::lanes_pull_inactive:
       return step<permute<true, true>>;
-    case Opcode::ds_read_b64_tr_b16:
-      return transposed(step<load_transposed<64, 16>>);
-    case Opcode::ds_read_b64_tr_b8:
-      return transposed(step<load_transposed<64, 8>>);
-    case Opcode::ds_read_b64_tr_b4:
-      return transposed(step<load_transposed<64, 4>>);
-    case Opcode::ds_read_b96_tr_b6:
-      return transposed(step<load_transposed<96, 6>>);
-    case Opcode::ds_bvh_stack_rtn_b32:
+    case isa::Operation::load_transposed:
+      switch (isa::bits_of(computes.from)) {
+        case 16:
+          return transposed(step<load_transposed<64, 16>>);
+        case 8:
+          return transposed(step<load_transposed<64, 8>>);
+        case 6:
+          return transposed(step<load_transposed<96, 6>>);
+        default:
+          return transposed(step<load_transposed<64, 4>>);
+      }
+    case isa::Operation::bvh_stack:
       // The state that GFX12 keeps in the address is not published.
       return instruction.generation < target::Generation::gfx12 ? step<bvh_stack> : nullptr;
     default:
