@@ -7,6 +7,8 @@
 #include "compiler/analysis/varying_masks.h"
 #include "engine/interpreter/prepare.h"
 #include "engine/interpreter/vector.h"
+#include "isa/element_type.h"
+#include "isa/table.h"
 
 namespace Atoll::compiler {
 
@@ -14,7 +16,7 @@ namespace {
 
 using Form = AffineAddresses::Form;
 using Word = AffineAddresses::Word;
-using isa::Opcode;
+using isa::Element;
 
 void join(Form& form, const Form& other) {
   form.rows |= other.rows;
@@ -121,18 +123,24 @@ class AffineAddresses::Follower {
         c_(prepared.shape.sources > 2 ? addresses.source(prepared, 2, 0) : Content{}) {}
 
   Results results() {
-    move() || add() || multiply() || take_bits() || add_halves() || add_wide();
+    const isa::InstructionRow& row = isa::row_of(*prepared_.instruction);
+    const Element type = isa::element_type(row);
+    if (isa::bits_of(type) == 64) {
+      compute_wide(row);
+    } else if (isa::bits_of(type) == 32 && !isa::is_float(type)) {
+      compute(row, type);
+    }
     return std::move(results_);
   }
 
  private:
-  // Each of these knows some opcodes: false for others.
-  bool move();
-  bool add();
-  bool multiply();
-  bool take_bits();
-  bool add_halves();
-  bool add_wide();
+  /// Follows an operation on 32 bits.
+  void compute(const isa::InstructionRow& row, Element type);
+  /// Follows an operation whose result has 64 bits.
+  void compute_wide(const isa::InstructionRow& row);
+  void add(const isa::InstructionRow& row);
+  void and_mask();
+  void extract_bits();
 
   static bool known(const auto&... contents) { return ((contents.word != nullptr) && ...); }
   static Form negative(const Form& form) { return times(form, ~uint64_t{0}); }
@@ -161,105 +169,83 @@ class AffineAddresses::Follower {
   Results results_;
 };
 
-bool AffineAddresses::Follower::move() {
-  const bool is_wide = prepared_.instruction->opcode == Opcode::v_mov_b64;
-  if (!is_wide && prepared_.instruction->opcode != Opcode::v_mov_b32) return false;
-  results_.low = a_;
-  if (is_wide) results_.high = addresses_.source(prepared_, 0, 1);
-  return true;
+/// True for a move between VGPRs, or from a scalar or constant to a VGPR.
+bool is_vgpr_move(const isa::InstructionRow& row) {
+  return row.operands[0].field == isa::Field::vdst && row.operands[1].field == isa::Field::src0;
 }
 
-bool AffineAddresses::Follower::add() {
-  switch (prepared_.instruction->opcode) {
-    case Opcode::v_add_u32:
-      if (known(a_, b_)) results_.low = low(sum(a_.word->form, b_.word->form));
-      return true;
-    case Opcode::v_sub_u32:
-      if (known(a_, b_)) results_.low = low(sum(a_.word->form, negative(b_.word->form)));
-      return true;
-    case Opcode::v_subrev_u32:
-      if (known(a_, b_)) results_.low = low(sum(b_.word->form, negative(a_.word->form)));
-      return true;
-    case Opcode::v_add3_u32:
-      if (known(a_, b_, c_)) results_.low = low(sum(sum(a_.word->form, b_.word->form), c_.word->form));
-      return true;
-    default:
-      return false;
-  }
+void AffineAddresses::Follower::add(const isa::InstructionRow& row) {
+  const bool subtracts = row.computes.operation == isa::Operation::sub,
+             is_reversed = row.computes.order == isa::Order::reversed;
+  const Content &x = is_reversed ? b_ : a_, &y = is_reversed ? a_ : b_;
+  if (row.operands[1].field == isa::Field::carry_out) return add_with_carry(x, y, subtracts);
+  if (known(a_, b_)) results_.low = low(sum(x.word->form, subtracts ? negative(y.word->form) : y.word->form));
 }
 
-/// Shifts to the left, too.
-bool AffineAddresses::Follower::multiply() {
-  switch (prepared_.instruction->opcode) {
-    case Opcode::v_lshlrev_b32:
-      if (known(a_, b_)) results_.low = low(shifted(b_.word->form, *a_.word, 32));
-      return true;
-    case Opcode::v_lshl_add_u32:
-      if (known(a_, b_, c_)) results_.low = low(sum(shifted(a_.word->form, *b_.word, 32), c_.word->form));
-      return true;
-    case Opcode::v_add_lshl_u32:
-      if (known(a_, b_, c_)) results_.low = low(shifted(sum(a_.word->form, b_.word->form), *c_.word, 32));
-      return true;
-    case Opcode::v_mad_u32:
-      if (known(a_, b_, c_)) results_.low = low(sum(product(*a_.word, *b_.word), c_.word->form));
-      return true;
-    case Opcode::v_mul_lo_u32:
-      if (known(a_, b_)) results_.low = low(product(*a_.word, *b_.word));
-      return true;
-    default:
-      return false;
-  }
+void AffineAddresses::Follower::and_mask() {
+  const Content& mask = known(a_) && a_.word->constant ? a_ : b_;
+  const Content& other = &mask == &a_ ? b_ : a_;
+  if (!known(mask, other) || !mask.word->constant || !std::has_single_bit(uint64_t{*mask.word->constant} + 1)) return;
+  results_.low = low(low_bits(*other.word, static_cast<unsigned>(std::popcount(*mask.word->constant))));
 }
 
-bool AffineAddresses::Follower::take_bits() {
-  switch (prepared_.instruction->opcode) {
-    case Opcode::v_and_b32: {
-      const Content& mask = known(a_) && a_.word->constant ? a_ : b_;
-      const Content& other = &mask == &a_ ? b_ : a_;
-      if (!known(mask, other) || !mask.word->constant || !std::has_single_bit(uint64_t{*mask.word->constant} + 1))
-        return true;
-      results_.low = low(low_bits(*other.word, static_cast<unsigned>(std::popcount(*mask.word->constant))));
-      return true;
-    }
-    case Opcode::v_bfe_u32: {
-      if (!known(a_, b_, c_) || !b_.word->constant || !c_.word->constant) return true;
-      const unsigned first = *b_.word->constant & 31, bits = *c_.word->constant & 31;
-      if (first + bits > 32 || bits == 0) return true;
-      results_.low = low(low_bits(*a_.word, first != 0 ? first : bits));
-      if (first != 0) results_.low = low(times(results_.low->word->form, 0));
-      return true;
-    }
-    case Opcode::v_ashrrev_i32:
-      // Of a number that is as wide as its sign is, the upper half.
-      if (known(a_, b_) && a_.word->constant == 31) results_.low = high(low_bits(*b_.word, 32, true), b_.word, 0);
-      return true;
-    default:
-      return false;
-  }
+void AffineAddresses::Follower::extract_bits() {
+  if (!known(a_, b_, c_) || !b_.word->constant || !c_.word->constant) return;
+  const unsigned first = *b_.word->constant & 31, bits = *c_.word->constant & 31;
+  if (first + bits > 32 || bits == 0) return;
+  results_.low = low(low_bits(*a_.word, first != 0 ? first : bits));
+  if (first != 0) results_.low = low(times(results_.low->word->form, 0));
 }
 
-bool AffineAddresses::Follower::add_halves() {
-  switch (prepared_.instruction->opcode) {
-    case Opcode::v_add_co_u32:
-      add_with_carry(a_, b_, false);
-      return true;
-    case Opcode::v_sub_co_u32:
-      add_with_carry(a_, b_, true);
-      return true;
-    case Opcode::v_subrev_co_u32:
-      add_with_carry(b_, a_, true);
-      return true;
-    case Opcode::v_addc_co_u32:
+void AffineAddresses::Follower::compute(const isa::InstructionRow& row, Element type) {
+  const bool is_unsigned = type == Element::u32, is_reversed = row.computes.order == isa::Order::reversed;
+  switch (row.computes.operation) {
+    case isa::Operation::mov:
+      if (is_vgpr_move(row)) results_.low = a_;
+      break;
+    case isa::Operation::add:
+    case isa::Operation::sub:
+      if (is_unsigned) add(row);
+      break;
+    case isa::Operation::add_carry:
       take_carry(a_, b_, false);
-      return true;
-    case Opcode::v_subb_co_u32:
-      take_carry(a_, b_, true);
-      return true;
-    case Opcode::v_subbrev_co_u32:
-      take_carry(b_, a_, true);
-      return true;
+      break;
+    case isa::Operation::sub_borrow:
+      is_reversed ? take_carry(b_, a_, true) : take_carry(a_, b_, true);
+      break;
+    case isa::Operation::add3:
+      if (known(a_, b_, c_)) results_.low = low(sum(sum(a_.word->form, b_.word->form), c_.word->form));
+      break;
+    case isa::Operation::shl:
+      if (is_reversed && known(a_, b_)) results_.low = low(shifted(b_.word->form, *a_.word, 32));
+      break;
+    case isa::Operation::shl_add:
+      if (known(a_, b_, c_)) results_.low = low(sum(shifted(a_.word->form, *b_.word, 32), c_.word->form));
+      break;
+    case isa::Operation::add_shl:
+      if (known(a_, b_, c_)) results_.low = low(shifted(sum(a_.word->form, b_.word->form), *c_.word, 32));
+      break;
+    case isa::Operation::mad:
+      if (!is_unsigned || row.operands[1].type != isa::DataType::u32) break;
+      if (known(a_, b_, c_)) results_.low = low(sum(product(*a_.word, *b_.word), c_.word->form));
+      break;
+    case isa::Operation::mul:
+      if (is_unsigned && known(a_, b_)) results_.low = low(product(*a_.word, *b_.word));
+      break;
+    case isa::Operation::bit_and:
+      and_mask();
+      break;
+    case isa::Operation::bit_field_extract:
+      if (is_unsigned) extract_bits();
+      break;
+    case isa::Operation::ashr:
+      // Of a number that is as wide as its sign is, the upper half.
+      if (is_reversed && known(a_, b_) && a_.word->constant == 31) {
+        results_.low = high(low_bits(*b_.word, 32, true), b_.word, 0);
+      }
+      break;
     default:
-      return false;
+      break;
   }
 }
 
@@ -284,43 +270,50 @@ void AffineAddresses::Follower::take_carry(const Content& x, const Content& y, b
   results_.low = high(sum(*first, subtracts ? negative(*second) : *second), carry->second.result, 0);
 }
 
-/// Numbers of 64 bits.
-bool AffineAddresses::Follower::add_wide() {
-  switch (prepared_.instruction->opcode) {
-    case Opcode::v_lshlrev_b64: {
+void AffineAddresses::Follower::compute_wide(const isa::InstructionRow& row) {
+  const isa::DataType type = row.operands[0].type;
+  switch (row.computes.operation) {
+    case isa::Operation::mov:
+      if (!is_vgpr_move(row)) break;
+      results_.low = a_;
+      results_.high = addresses_.source(prepared_, 0, 1);
+      break;
+    case isa::Operation::shl: {
       const auto number = pair_source(1);
-      if (!known(a_, b_) || !a_.word->constant || *a_.word->constant > 31 || !number) return true;
+      const bool shifts = row.computes.order == isa::Order::reversed && known(a_, b_) && a_.word->constant;
+      if (!shifts || *a_.word->constant > 31 || !number) break;
       set_pair(low(shifted(b_.word->form, *a_.word, 32)), shifted(*number, *a_.word, 64));
-      return true;
+      break;
     }
-    case Opcode::v_add_nc_u64:
-    case Opcode::v_sub_nc_u64: {
+    case isa::Operation::add:
+    case isa::Operation::sub: {
+      if (type != isa::DataType::u64) break;
       const auto first = pair_source(0), second = pair_source(1);
-      if (!known(a_, b_) || !first || !second) return true;
-      const bool subtracts = prepared_.instruction->opcode == Opcode::v_sub_nc_u64;
+      if (!known(a_, b_) || !first || !second) break;
+      const bool subtracts = row.computes.operation == isa::Operation::sub;
       const auto difference = [&](const Form& x, const Form& y) { return sum(x, subtracts ? negative(y) : y); };
       set_pair(low(difference(a_.word->form, b_.word->form)), difference(*first, *second));
-      return true;
+      break;
     }
-    case Opcode::v_lshl_add_u64: {
+    case isa::Operation::shl_add: {
       const auto first = pair_source(0), second = pair_source(2);
-      if (!known(a_, b_, c_) || !b_.word->constant || *b_.word->constant > 31 || !first || !second) return true;
+      if (!known(a_, b_, c_) || !b_.word->constant || *b_.word->constant > 31 || !first || !second) break;
       set_pair(low(sum(shifted(a_.word->form, *b_.word, 32), c_.word->form)),
                sum(shifted(*first, *b_.word, 64), *second));
-      return true;
+      break;
     }
-    case Opcode::v_mad_u64_u32: {
-      if (!known(a_, b_, c_)) return true;
+    case isa::Operation::mad: {
+      if (type != isa::DataType::u64 || !known(a_, b_, c_)) break;
       const Form whole = product(*a_.word, *b_.word);
       auto number = pair_source(2);
       if (number) {
         number = sum(sum(whole, *number), sum(times(low_bits(*a_.word, 32), 0), times(low_bits(*b_.word, 32), 0)));
       }
       set_pair(low(sum(whole, c_.word->form)), number);
-      return true;
+      break;
     }
     default:
-      return false;
+      break;
   }
 }
 

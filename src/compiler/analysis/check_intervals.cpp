@@ -27,15 +27,16 @@ struct WideSum {
 };
 
 std::optional<WideSum> wide_sum(const isa::Instruction& instruction) {
-  using enum isa::Opcode;
-  const bool is_sum = instruction.opcode == v_mad_u64_u32 || instruction.opcode == v_mad_i64_i32 ||
-                      instruction.opcode == v_mad_nc_u64_u32 || instruction.opcode == v_mad_nc_i64_i32;
+  const isa::InstructionRow& row = isa::row_of(instruction);
+  const isa::DataType type = row.operands[0].type;
+  const bool is_wide = type == isa::DataType::u64 || type == isa::DataType::i64;
+  const bool is_sum = row.computes.operation == isa::Operation::mad && is_wide;
   if (!is_sum || instruction.clamp) return std::nullopt;
   WideSum sum;
   bool has_upper = false;
   for (unsigned i = 0; i < instruction.operand_count; ++i) {
     const isa::Operand& operand = instruction.operands[i];
-    const isa::Field field = isa::row_of(instruction).operands[i].field;
+    const isa::Field field = row.operands[i].field;
     if (field == isa::Field::carry_out) {
       if (operand.reg != isa::scalar::null) sum.upper.carry = operand.reg;
     } else if (operand.kind != isa::OperandKind::vgpr) {

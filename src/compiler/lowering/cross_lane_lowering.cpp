@@ -5,13 +5,13 @@
 
 #include "engine/interpreter/hardware_register.h"
 #include "engine/interpreter/prepare.h"
+#include "isa/table.h"
 #include "machine/wave/dispatch.h"
 
 namespace Atoll::compiler {
 
 using engine::constant_value;
 using engine::JitContext;
-using isa::Opcode;
 using isa::OperandKind;
 
 namespace {
@@ -34,19 +34,20 @@ bool takes_lane_write(const isa::Instruction& instruction) {
 
 bool CrossLaneLowering::takes(const isa::Instruction& instruction) {
   if (instruction.extension != isa::Extension::none || !engine::registers_exist(instruction)) return false;
-  switch (instruction.opcode) {
-    case Opcode::v_readfirstlane_b32:
-    case Opcode::v_readlane_b32:
+  switch (isa::row_of(instruction).computes.operation) {
+    case isa::Operation::read_first_lane:
+    case isa::Operation::read_lane:
       return takes_lane_read(instruction);
-    case Opcode::v_writelane_b32:
+    case isa::Operation::write_lane:
       return takes_lane_write(instruction);
-    case Opcode::ds_append:
-    case Opcode::ds_consume:
+    case isa::Operation::append:
+    case isa::Operation::consume:
       return !instruction.gds && instruction.destinations == 1 && engine::is_row(instruction.dst());
-    case Opcode::s_memtime:
-    case Opcode::s_memrealtime:
+    case isa::Operation::cycle_counter:
+    case isa::Operation::real_time_counter:
+      if (instruction.encoding != isa::Encoding::smem) return false;
       return instruction.dst().kind == OperandKind::scalar && instruction.dst().words == 2;
-    case Opcode::s_getreg_b32:
+    case isa::Operation::get_register:
       return instruction.dst().kind == OperandKind::scalar && engine::has_hardware_register(instruction.immediate);
     default:
       return false;
@@ -55,16 +56,16 @@ bool CrossLaneLowering::takes(const isa::Instruction& instruction) {
 
 void CrossLaneLowering::emit(const isa::Instruction& instruction) {
   llvm::IRBuilder<>& ir = frame_.ir;
-  switch (instruction.opcode) {
-    case Opcode::v_writelane_b32:
+  switch (isa::row_of(instruction).computes.operation) {
+    case isa::Operation::write_lane:
       return write_lane(instruction);
-    case Opcode::ds_append:
-    case Opcode::ds_consume:
+    case isa::Operation::append:
+    case isa::Operation::consume:
       return count_lanes(instruction);
-    case Opcode::s_memtime:
-    case Opcode::s_memrealtime:
+    case isa::Operation::cycle_counter:
+    case isa::Operation::real_time_counter:
       return frame_.set_scalar(instruction.dst().reg, call_engine(offsetof(JitContext, now), frame_.i64(), {}));
-    case Opcode::s_getreg_b32:
+    case isa::Operation::get_register:
       return frame_.set_scalar(instruction.dst().reg, call_engine(offsetof(JitContext, hardware_register), frame_.i32(),
                                                                   {frame_.wave, ir.getInt16(instruction.immediate)}));
     default:
@@ -88,7 +89,7 @@ llvm::Value* CrossLaneLowering::call_engine(size_t function, llvm::Type* result,
 void CrossLaneLowering::read_lane(const isa::Instruction& instruction) {
   llvm::IRBuilder<>& ir = frame_.ir;
   llvm::Value* lane;
-  if (instruction.opcode == Opcode::v_readfirstlane_b32) {
+  if (isa::row_of(instruction).computes.operation == isa::Operation::read_first_lane) {
     // Without an active lane, lane 0: the bit above stands in for none below 64 and the remainder makes it 0.
     lane = ir.CreateAnd(ir.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, frame_.exec(), ir.getFalse()),
                         frame_.wave_size() - 1);
@@ -128,7 +129,7 @@ void CrossLaneLowering::count_lanes(const isa::Instruction& instruction) {
   llvm::Value* place = ir.CreateGEP(ir.getInt8Ty(), lds, offset);
   llvm::Value* there = ir.CreateAlignedLoad(frame_.i32(), place, unaligned);
   llvm::Value* lanes = ir.CreateTrunc(ir.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, exec), frame_.i32());
-  const bool append = instruction.opcode == Opcode::ds_append;
+  const bool append = isa::row_of(instruction).computes.operation == isa::Operation::append;
   ir.CreateAlignedStore(append ? ir.CreateAdd(there, lanes) : ir.CreateSub(there, lanes), place, unaligned);
   ir.CreateBr(counted);
 

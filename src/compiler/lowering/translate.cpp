@@ -41,13 +41,12 @@ using engine::Block;
 using engine::ControlFlow;
 using engine::JitContext;
 using engine::Located;
-using isa::Opcode;
 using isa::OperandKind;
 using machine::WaveState;
 
 /// Whether s_barrier_signal or s_barrier_wait names the barrier that all waves of the work-group share, by a constant.
 bool names_work_group_barrier(const isa::Instruction& instruction) {
-  if (instruction.opcode == Opcode::s_barrier_wait) {
+  if (isa::row_of(instruction).computes.operation == isa::Operation::barrier_wait) {
     return static_cast<int16_t>(instruction.immediate) == machine::work_group_barrier;
   }
   const isa::Operand& number = instruction.src(0);
@@ -283,13 +282,12 @@ void Translator::emit(const Superblock& code) {
 /// Returns whether translated code executes the instruction inline while undefined values are tracked: it must write
 /// all lanes of EXEC.
 bool Translator::is_executed(const isa::Instruction& instruction) {
-  switch (instruction.opcode) {
-    case Opcode::s_getpc_b64:
-    case Opcode::s_setreg_b32:
-    case Opcode::s_setreg_imm32_b32:
-    case Opcode::s_round_mode:
-    case Opcode::s_denorm_mode:
-    case Opcode::s_set_vgpr_msb:
+  switch (isa::row_of(instruction).computes.operation) {
+    case isa::Operation::get_pc:
+    case isa::Operation::set_register:
+    case isa::Operation::set_rounding:
+    case isa::Operation::set_denormals:
+    case isa::Operation::set_vgpr_banks:
       return true;
     default:
       break;
@@ -442,37 +440,38 @@ bool Translator::emit_control(const Located& at) {
     default:
       break;
   }
-  switch (instruction.opcode) {
-    case Opcode::s_barrier:
+  const isa::Operation operation = isa::row_of(instruction).computes.operation;
+  switch (operation) {
+    case isa::Operation::barrier:
       finish();
       stop(WaveState::at_barrier, at.next());
       return true;
-    case Opcode::s_barrier_wait:
+    case isa::Operation::barrier_wait:
       if (!names_work_group_barrier(instruction)) return false;
       finish();
       stop(WaveState::waits_at_barrier, at.next());
       return true;
-    case Opcode::s_barrier_signal:
-    case Opcode::s_barrier_signal_isfirst:
+    case isa::Operation::barrier_signal:
+    case isa::Operation::barrier_signal_is_first:
       if (!names_work_group_barrier(instruction)) return false;
       region_.end();
-      emit_arrival(instruction.opcode == Opcode::s_barrier_signal_isfirst);
+      emit_arrival(operation == isa::Operation::barrier_signal_is_first);
       ++frame_.uncounted;
       return true;
-    case Opcode::s_sleep:
+    case isa::Operation::sleep:
+      if (instruction.encoding != isa::Encoding::sopp) return false;  // s_sleep_var
       finish();
       stop(WaveState::ready, at.next());
       return true;
-    case Opcode::s_getpc_b64:
+    case isa::Operation::get_pc:
       region_.end_before(instruction);
       frame_.set_scalar(instruction.dst().reg, frame_.guest_address(at.next()));
       ++frame_.uncounted;
       return true;
-    case Opcode::s_setreg_b32:
-    case Opcode::s_setreg_imm32_b32:
-    case Opcode::s_round_mode:
-    case Opcode::s_denorm_mode:
-    case Opcode::s_set_vgpr_msb:
+    case isa::Operation::set_register:
+    case isa::Operation::set_rounding:
+    case isa::Operation::set_denormals:
+    case isa::Operation::set_vgpr_banks:
       if (engine::sets_code_mode(instruction)) {
         mode_ = flow_.mode_after(at);
         region_.set_mode(mode_);

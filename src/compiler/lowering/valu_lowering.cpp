@@ -51,8 +51,8 @@ bool is_exchange(isa::Opcode opcode) {
 
 /// Between VGPRs and AGPRs.
 bool is_move(isa::Opcode opcode) {
-  return opcode == isa::Opcode::v_accvgpr_read_b32 || opcode == isa::Opcode::v_accvgpr_write_b32 ||
-         opcode == isa::Opcode::v_accvgpr_mov_b32;
+  const isa::InstructionRow& row = isa::row(opcode);
+  return row.operands[0].field == isa::Field::agpr_dst || row.operands[1].field == isa::Field::agpr_src0;
 }
 
 bool takes_move(const isa::Instruction& instruction) {

@@ -7,29 +7,40 @@
 
 #include "engine/interpreter/prepare.h"
 #include "engine/memory/buffer_resource.h"
+#include "isa/table.h"
+#include "isa/unit.h"
 
 namespace Atoll::compiler {
 
-using isa::Opcode;
 using isa::OperandKind;
+
+namespace {
+
+/// True for the instructions that set up a scratch resource from another one: copies of scalar registers, and the
+/// addition of the wave's offset.
+bool keeps_scratch_resource(const isa::Instruction& instruction) {
+  const isa::InstructionRow& row = isa::row_of(instruction);
+  switch (row.computes.operation) {
+    case isa::Operation::mov:
+      return row.encoding == isa::Encoding::sop1 && !row.has(isa::flag::indexed_source | isa::flag::indexed_result) &&
+             instruction.src(0).kind == OperandKind::scalar;
+    case isa::Operation::add:
+      return row.encoding == isa::Encoding::sop2 && row.operands[0].type == isa::DataType::u32;
+    case isa::Operation::add_carry:
+      return isa::is_scalar_alu(row.encoding);
+    default:
+      return false;
+  }
+}
+
+}  // namespace
 
 std::bitset<isa::scalar::count> ordinary_resources(const engine::ControlFlow& flow) {
   ScalarSet written;
   for (const auto& [pc, block] : flow.blocks) {
     for (const engine::Located& at : block.instructions) {
       const isa::Instruction& instruction = at.instruction;
-      switch (instruction.opcode) {
-        case Opcode::s_mov_b32:
-        case Opcode::s_mov_b64:
-          if (instruction.src(0).kind == OperandKind::scalar) break;
-          [[fallthrough]];
-        default:
-          written |= lane_effects_of(instruction).writes;
-          break;
-        case Opcode::s_add_u32:
-        case Opcode::s_addc_u32:
-          break;
-      }
+      if (!keeps_scratch_resource(instruction)) written |= lane_effects_of(instruction).writes;
     }
   }
   std::bitset<isa::scalar::count> ordinary;
