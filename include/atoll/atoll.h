@@ -69,10 +69,11 @@ struct KernelInfo {
   std::array<uint32_t, 3> max_blocks{};      ///< maximum work-groups in each dimension; 0: unlimited
   bool whole_blocks = false;                 ///< the grid has to be a multiple of the block
   bool on_load = false, on_unload = false;   ///< runs automatically when its code is loaded, or before it is unloaded
-  bool is_shader = false;                    ///< a compute shader of OS ABI amdpal: see Gpu::launch_shader
+  bool is_shader = false;                    ///< a compute shader of amdpal or mesa3d: see Gpu::launch_shader
+  uint32_t argument_bytes = 0;               ///< of a kernel of mesa3d, whose parameters are unknown
 };
 
-/// User data of a compute shader: the dwords of the value are the entries from this one on. A buffer is an address of
+/// User data of a compute shader. The dwords of the value are the entries from `entry` on; a buffer is an address of
 /// two dwords.
 struct UserData {
   uint32_t entry = 0;  ///< 0 to 127
@@ -98,7 +99,7 @@ struct ParameterType {
 /// destroyed; their errors are printed on standard error.
 class ATOLL_PUBLIC Code {
  public:
-  std::vector<std::string> kernels() const;  ///< and compute shaders of OS ABI amdpal
+  std::vector<std::string> kernels() const;  ///< and compute shaders of OS ABIs amdpal and mesa3d
   Expected<KernelInfo> describe(std::string_view kernel) const;
   /// Fails if the kernel's parameters, as far as its metadata describes them, are not of these types.
   Expected<void> check_signature(std::string_view kernel, std::span<const ParameterType> types) const;
@@ -255,8 +256,8 @@ class ATOLL_PUBLIC Gpu {
   /// Hidden arguments are added.
   Expected<LaunchResult> launch_with(const Code& code, std::string_view kernel, const LaunchShape& shape,
                                      std::span<const Argument> arguments) const;
-  /// Runs a compute shader of OS ABI amdpal to its end. Its metadata maps user data entries to SGPRs; where it does
-  /// not, entry N is in sN. The shape has no dynamic LDS.
+  /// Runs a compute shader of OS ABI amdpal or mesa3d to completion. Its metadata maps user data entries to SGPRs;
+  /// without user data registers in it, entry N is in sN. The shape has no dynamic LDS.
   Expected<LaunchResult> launch_shader(const Code& code, std::string_view shader, const LaunchShape& shape,
                                        std::span<const UserData> user_data) const;
   template <typename... Args>

@@ -175,6 +175,8 @@ typedef struct atoll_kernel_info {
   uint32_t lds_bytes, scratch_bytes, vgprs, agprs, sgprs;
   uint32_t max_block_size, required_block[3], max_blocks[3]; /* zeroes where any will do */
   int whole_blocks, on_load, on_unload;
+  int is_shader;           /* a compute shader of amdpal or mesa3d: see atoll_launch_shader() */
+  uint32_t argument_bytes; /* of a kernel of mesa3d, whose parameters are unknown */
 } atoll_kernel_info;
 /* Lives as long as the code's handle. */
 ATOLL_API atoll_status atoll_code_describe(const atoll_code* code, const char* kernel, const atoll_kernel_info** info,
@@ -259,6 +261,13 @@ typedef struct atoll_launch_result {
 ATOLL_API atoll_status atoll_launch(const atoll_gpu* gpu, const atoll_code* code, const char* kernel,
                                     const atoll_shape* shape, const atoll_argument* arguments, size_t argument_count,
                                     atoll_launch_result* result, atoll_error** error);
+
+/* Runs a compute shader of OS ABI amdpal or mesa3d to completion. The dwords of values[i] are the user data entries
+   from entries[i] on; a buffer is an address of two dwords. `result` may be null. */
+ATOLL_API atoll_status atoll_launch_shader(const atoll_gpu* gpu, const atoll_code* code, const char* shader,
+                                           const atoll_shape* shape, const uint32_t* entries,
+                                           const atoll_argument* values, size_t count, atoll_launch_result* result,
+                                           atoll_error** error);
 
 /* Work that is done one after the other, while the program goes on. After a failure, what comes later in the stream is
    not done, until atoll_stream_synchronize has told what it was. */

@@ -59,7 +59,7 @@ class KernelInfo(ctypes.Structure):
                 ("parameters", POINTER(Parameter)), ("lds_bytes", c_uint32), ("scratch_bytes", c_uint32),
                 ("vgprs", c_uint32), ("agprs", c_uint32), ("sgprs", c_uint32), ("max_block_size", c_uint32),
                 ("required_block", c_uint32 * 3), ("max_blocks", c_uint32 * 3), ("whole_blocks", c_int),
-                ("on_load", c_int), ("on_unload", c_int)]
+                ("on_load", c_int), ("on_unload", c_int), ("is_shader", c_int), ("argument_bytes", c_uint32)]
 
 
 class Argument(ctypes.Structure):
@@ -123,6 +123,8 @@ _FUNCTIONS = {
     "buffer_size": (c_size_t, [_H]),
     "buffer_free": (None, [_H]),
     "launch": (_STATUS, _LAUNCH + [POINTER(LaunchResult)]),
+    "launch_shader": (_STATUS, [_H, _H, c_char_p, POINTER(Shape), POINTER(c_uint32), POINTER(Argument), c_size_t,
+                                POINTER(LaunchResult)]),
     "stream_create": (_STATUS, [_H, _PH]),
     "stream_launch": (_STATUS, _LAUNCH + [_PH]),
     "stream_wait": (_STATUS, [_H, _H]),

@@ -219,15 +219,33 @@ def bytes_of(value: Any, parameter: Parameter) -> bytes:
     return data
 
 
+def untyped(value: Any, number: int) -> Parameter:
+    """Returns a parameter that takes the value, where the code has no metadata for it: numbers of Python have 4 bytes."""
+    from .gpu import Parameter
+
+    if (is_array(value) and value.shape != ()) or isinstance(value, memoryview) or value is None:
+        return Parameter("", "", "", "pointer", 0, 8, number)
+    if isinstance(value, (int, float)) and not hasattr(value, "dtype"):
+        return Parameter("", "", "", "value", 0, 4, number)
+    if hasattr(value, "dtype"):
+        return Parameter("", "", "", "value", 0, value.dtype.itemsize, number)
+    is_ctypes = isinstance(value, (ctypes._SimpleCData, ctypes.Structure, ctypes.Union, ctypes.Array))
+    size = ctypes.sizeof(value) if is_ctypes else len(value) if isinstance(value, (bytes, bytearray)) else 4
+    return Parameter("", "", "", "value", 0, size, number)
+
+
 class Arguments:
     """The arguments of one launch, and the arrays to copy back after it."""
 
     def __init__(self, gpu: Gpu, kernel: Kernel, values: Tuple[Any, ...], may_copy: bool) -> None:
-        if len(values) != len(kernel.parameters):
+        parameters = kernel.parameters
+        if kernel.argument_bytes:
+            parameters = tuple(untyped(value, number) for number, value in enumerate(values, 1))
+        if len(values) != len(parameters):
             raise ArgumentError(f"kernel {kernel.name} takes {len(kernel.parameters)} arguments, {len(values)} are given")
         self.keep: List[Any] = []
         self._copies: List[Tuple[Any, Memory, Any]] = []  # array, copy on the GPU, view of the copy
-        made = [self._make(gpu, value, parameter, may_copy) for value, parameter in zip(values, kernel.parameters)]
+        made = [self._make(gpu, value, parameter, may_copy) for value, parameter in zip(values, parameters)]
         self.array = (_library.Argument * len(made))(*made)
         self.count = len(made)
 

@@ -6,11 +6,11 @@ import ctypes
 import os
 import sys
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 from . import _library, errors
-from .arguments import Arguments, Memory, integer, seconds, shape, text
+from .arguments import Arguments, Memory, integer, seconds, shape, text, untyped
 
 if TYPE_CHECKING:
     import numpy
@@ -52,6 +52,8 @@ class Kernel:
     required_block: Tuple[int, int, int]  # zeroes where any will do
     max_blocks: Tuple[int, int, int]
     whole_blocks: bool  # the grid has to be a multiple of the block
+    is_shader: bool = False  # a compute shader of amdpal or mesa3d, for Gpu.launch_shader()
+    argument_bytes: int = 0  # of a kernel of mesa3d, whose parameters are unknown
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,8 @@ class Code:
                 for number, each in enumerate(of.parameters[:of.parameter_count], 1))
             self._kernels[name] = Kernel(of.name.decode(), parameters, of.lds_bytes, of.scratch_bytes, of.vgprs,
                                          of.agprs, of.sgprs, of.max_block_size, tuple(of.required_block),
-                                         tuple(of.max_blocks), bool(of.whole_blocks))
+                                         tuple(of.max_blocks), bool(of.whole_blocks), bool(of.is_shader),
+                                         of.argument_bytes)
         return self._kernels[name]
 
     def variable(self, name: str) -> memoryview:
@@ -330,6 +333,25 @@ class Gpu:
             result = _result(place)
         made.copy_back()
         return result
+
+    def launch_shader(self, code: Code, shader: str, user_data: Dict[int, Any], *, grid: Sizes,
+                      block: Sizes = 64) -> LaunchResult:
+        """Runs a compute shader of OS ABI amdpal or mesa3d to its end, with user data entries in place of arguments.
+
+        The dwords of `user_data[n]` are the entries from n on; a Python number is one, an array's address two. The
+        code's metadata maps entries to SGPRs; without user data registers in it, entry n is in sn.
+        """
+        kernel = code.kernel(shader)
+        if not kernel.is_shader:
+            raise errors.ArgumentError(f"{shader} is a kernel, which takes arguments and no user data")
+        entries = [integer(entry, "a user data entry", 0, 127) for entry in user_data]
+        parameters = tuple(untyped(value, number) for number, value in enumerate(user_data.values(), 1))
+        made = Arguments(self, replace(kernel, parameters=parameters), tuple(user_data.values()), may_copy=True)
+        place = _library.LaunchResult()
+        errors.call("launch_shader", self._handle, code._handle, shader.encode(), ctypes.byref(shape(grid, block, 0)),
+                    (ctypes.c_uint32 * len(entries))(*entries), made.array, made.count, ctypes.byref(place))
+        made.copy_back()
+        return _result(place)
 
     def _launch_and_wait(self, code: Code, kernel: str, made: Arguments, sizes: _library.Shape) -> LaunchResult:
         """The main thread is the one that Ctrl-C interrupts, and only between calls: another one runs the kernel."""

@@ -231,9 +231,6 @@ const char* reason_not_executed(const InstructionRow& row, const target::Target&
       (row.name == "s_barrier_init" || row.name == "s_barrier_join" || row.name == "s_barrier_leave")) {
     return "barriers with names, which GFX12.5 has";
   }
-  if (target.processor->generation == Generation::gfx12 && row.name == "s_alloc_vgpr") {
-    return "dynamic VGPRs, which kernels can ask for on GFX12.5";
-  }
   switch (row.encoding) {
     case Encoding::mimg:
       return row.has(flag::ray) && is_gfx12 ? "the layout of GFX12's nodes is not published" : nullptr;

@@ -274,7 +274,9 @@ void fill_pointers(DescribedKernel& described) {
                  .max_blocks = {info.max_blocks[0], info.max_blocks[1], info.max_blocks[2]},
                  .whole_blocks = info.whole_blocks ? 1 : 0,
                  .on_load = info.on_load ? 1 : 0,
-                 .on_unload = info.on_unload ? 1 : 0};
+                 .on_unload = info.on_unload ? 1 : 0,
+                 .is_shader = info.is_shader ? 1 : 0,
+                 .argument_bytes = info.argument_bytes};
 }
 
 std::span<const std::byte> span_of(const void* bytes, size_t size) {
@@ -418,6 +420,25 @@ atoll_status atoll_launch(const atoll_gpu* gpu, const atoll_code* code, const ch
     const auto done = with_launch({code, kernel, shape, arguments, argument_count},
                                   [&](const Atoll::LaunchShape& as, std::span<const Atoll::Argument> list) {
                                     return gpu->gpu.launch_with(code->code, kernel, as, list);
+                                  });
+    if (!done) return std::unexpected(done.error());
+    give(result, *done);
+    return {};
+  });
+}
+
+atoll_status atoll_launch_shader(const atoll_gpu* gpu, const atoll_code* code, const char* shader,
+                                 const atoll_shape* shape, const uint32_t* entries, const atoll_argument* values,
+                                 size_t count, atoll_launch_result* result, atoll_error** error) {
+  return guarded(error, [&]() -> Expected<void> {
+    if (gpu == nullptr) return null_argument("the GPU");
+    if (entries == nullptr && count != 0) return null_argument("the user data entries");
+    const auto done = with_launch({code, shader, shape, values, count},
+                                  [&](const Atoll::LaunchShape& as, std::span<const Atoll::Argument> list) {
+                                    std::vector<Atoll::UserData> data;
+                                    for (size_t i = 0; i < list.size(); ++i)
+                                      data.push_back({.entry = entries[i], .value = list[i]});
+                                    return gpu->gpu.launch_shader(code->code, shader, as, data);
                                   });
     if (!done) return std::unexpected(done.error());
     give(result, *done);

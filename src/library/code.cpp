@@ -5,7 +5,6 @@
 #include "library/element_type.h"
 #include "library/failure.h"
 #include "library/state.h"
-#include "machine/wave/limits.h"
 
 namespace Atoll {
 
@@ -27,28 +26,16 @@ std::vector<std::string> Code::kernels() const {
   for (const auto& object : state_->objects)
     for (const object::KernelMetadata& kernel : object.code->code_object().metadata.kernels)
       names.push_back(kernel.name);
-  for (std::string& shader : library::shaders_of(*state_)) names.push_back(std::move(shader));
+  for (std::string& shader : library::entries_of(*state_)) names.push_back(std::move(shader));
   return names;
 }
 
 Expected<KernelInfo> Code::describe(std::string_view kernel) const {
   const object::KernelMetadata* metadata = library::find_kernel(*state_, kernel).metadata;
   if (metadata == nullptr) {
-    const auto found = library::find_shader(*state_, kernel);
-    if (!found) return library::refuse(FailureKind::not_found, "there is no kernel {}", kernel);
-    if (!*found) return library::failed(found->error());
-    const machine::PalShader& shader = (*found)->shader;
-    KernelInfo info;
-    info.name = shader.name;
-    info.lds_bytes = shader.lds_bytes;
-    info.scratch_bytes = shader.scratch_bytes;
-    info.vgprs = shader.registers.vgprs;
-    info.agprs = shader.registers.agprs;
-    info.sgprs = shader.registers.sgprs;
-    info.max_block_size = machine::max_work_group_size;
-    info.required_block = shader.work_group_size.value_or(std::array<uint32_t, 3>{});
-    info.is_shader = true;
-    return info;
+    const auto found = library::find_entry(*state_, kernel);
+    if (found.entry == nullptr) return library::refuse(FailureKind::not_found, "there is no kernel {}", kernel);
+    return library::describe(*found.entry);
   }
   return KernelInfo{.name = metadata->name,
                     .parameters = state_->parameters(*metadata),

@@ -160,7 +160,8 @@ Expected<Code> Gpu::load(std::span<const std::byte> file) const {
   code.state_ = std::make_shared<Code::State>();
   code.state_->gpu = state_;
   for (const object::FoundCodeObject& each : *chosen) {
-    auto loaded = state_->gpu->load(each.bytes, nobody, fmt::format("memory://{}", each.where));
+    auto loaded =
+        state_->gpu->load(each.bytes, nobody, fmt::format("memory://{}", each.where), object::AcceptedAbis::all);
     if (!loaded) return failed(loaded.error());
     auto formats = library::parse_printf_formats((*loaded)->code_object().metadata.printf_formats);
     auto catalyst = object::catalyst::constant_buffer_code((*loaded)->file());

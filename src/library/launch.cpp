@@ -60,7 +60,8 @@ Expected<PreparedLaunch> prepare(const Gpu::State& gpu, const FoundKernel& kerne
     segment = pack_arguments(*kernel.metadata, arguments, launch);
   }
   if (!segment) return failed(std::move(segment).error());
-  return PreparedLaunch{.kernel = kernel, .launch = launch, .segment = std::move(*segment)};
+  return PreparedLaunch{
+      .kernel = kernel, .launch = launch, .segment = std::move(*segment), .entry = {}, .user_data = {}};
 }
 
 const object::KernelArgument* find_argument(const object::KernelMetadata& kernel, object::ArgumentKind kind) {
@@ -148,13 +149,7 @@ FoundKernel find_kernel(const Code::State& code, std::string_view name) {
   return {};
 }
 
-Expected<PreparedLaunch> prepare(const Gpu::State& gpu, const Code::State& code, std::string_view kernel,
-                                 const LaunchShape& shape, std::span<const Argument> arguments) {
-  const FoundKernel found = find_kernel(code, kernel);
-  if (found.symbol == nullptr) return refuse(FailureKind::not_found, "there is no kernel {}", kernel);
-  if (code.gpu.get() != &gpu)
-    return refuse(FailureKind::invalid_argument, "kernel {} was loaded on another GPU than it is launched on", kernel);
-
+Expected<Launch> make_launch(std::string_view kernel, const LaunchShape& shape) {
   Launch launch{.grid = shape.grid, .block = shape.block, .dynamic_lds_bytes = shape.dynamic_lds_bytes};
   for (auto [sizes, word] : {std::pair(&launch.grid, "grid"), std::pair(&launch.block, "work-group")}) {
     if (is_empty(*sizes))
@@ -164,6 +159,22 @@ Expected<PreparedLaunch> prepare(const Gpu::State& gpu, const Code::State& code,
   }
   if (std::ranges::any_of(launch.block, [](uint32_t size) { return size > UINT16_MAX; }))
     return refuse(FailureKind::out_of_resources, "a work-group of {} is larger than any GPU's", text_of(launch.block));
+  return launch;
+}
+
+Expected<PreparedLaunch> prepare(const Gpu::State& gpu, const Code::State& code, std::string_view kernel,
+                                 const LaunchShape& shape, std::span<const Argument> arguments) {
+  const FoundKernel found = find_kernel(code, kernel);
+  FoundEntry entry = found.symbol == nullptr ? find_entry(code, kernel) : FoundEntry{};
+  if (found.symbol == nullptr && entry.entry == nullptr)
+    return refuse(FailureKind::not_found, "there is no kernel {}", kernel);
+  if (code.gpu.get() != &gpu)
+    return refuse(FailureKind::invalid_argument, "kernel {} was loaded on another GPU than it is launched on", kernel);
+  if (entry.entry != nullptr) return prepare_entry(gpu, std::move(entry), shape, arguments);
+
+  const auto made = make_launch(kernel, shape);
+  if (!made) return std::unexpected(made.error());
+  const Launch& launch = *made;
   if (auto fits = check_shape(*found.metadata, launch.grid, launch.block); !fits)
     return failed(std::move(fits).error());
   const std::vector<Parameter>& parameters = code.parameters(*found.metadata);
@@ -194,6 +205,7 @@ support::Result<machine::KernelStatistics> run_catalyst(Gpu::State& gpu, const P
 }
 
 Expected<LaunchResult> run(Gpu::State& gpu, PreparedLaunch launch) {
+  if (launch.entry.entry != nullptr) return run_entry(gpu, launch);
   const object::KernelMetadata& metadata = *launch.kernel.metadata;
   PrintfServices services(gpu, launch);
   if (auto begun = services.begin(); !begun) return failed(std::move(begun).error());

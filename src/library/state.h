@@ -107,23 +107,36 @@ struct Internals {
 
 FoundKernel find_kernel(const Code::State& code, std::string_view name);
 
-/// A compute shader of OS ABI amdpal and the code that has it.
-struct FoundShader {
-  machine::PalShader shader;
+/// An entry point of another ABI than HSA's and its code; null if not found.
+struct FoundEntry {
+  const object::EntryPoint* entry = nullptr;
   std::shared_ptr<machine::LoadedCode> code;
 };
-/// Nothing where no code has such a shader; an error where its metadata is wrong or its stage is not executed.
-std::optional<support::Result<FoundShader>> find_shader(const Code::State& code, std::string_view name);
-std::vector<std::string> shaders_of(const Code::State& code);
+FoundEntry find_entry(const Code::State& code, std::string_view name);
+/// Returns the names of the compute entry points of other ABIs than HSA's.
+std::vector<std::string> entries_of(const Code::State& code);
+KernelInfo describe(const object::EntryPoint& entry);
 
 /// A launch with validated shape and arguments.
 struct PreparedLaunch {
   FoundKernel kernel;
   Launch launch;
   std::vector<std::byte> segment;  ///< kernel argument segment
+  FoundEntry entry;                ///< of another ABI, in place of `kernel`
+  machine::PalUserData user_data;  ///< of a shader
 };
+/// Returns a launch's sizes with 1 for unused dimensions. Refuses empty and too large ones.
+Expected<Launch> make_launch(std::string_view kernel, const LaunchShape& shape);
 Expected<PreparedLaunch> prepare(const Gpu::State& gpu, const Code::State& code, std::string_view kernel,
                                  const LaunchShape& shape, std::span<const Argument> arguments);
+
+/// Prepares a launch of an entry point of another ABI: of a Mesa3D kernel with arguments, or of a shader with user
+/// data.
+Expected<PreparedLaunch> prepare_entry(const Gpu::State& gpu, FoundEntry entry, const LaunchShape& shape,
+                                       std::span<const Argument> arguments);
+Expected<PreparedLaunch> prepare_shader(const Gpu::State& gpu, FoundEntry entry, const LaunchShape& shape,
+                                        std::span<const UserData> user_data);
+Expected<LaunchResult> run_entry(Gpu::State& gpu, const PreparedLaunch& launch);
 
 /// Runs a kernel to completion and prints its output.
 Expected<LaunchResult> run(Gpu::State& gpu, PreparedLaunch launch);

@@ -67,7 +67,7 @@ class VirtualGpu final : public Gpu {
   Memory& memory() override { return host_->memory; }
   Engine& engine() override { return *engine_; }
   support::Result<std::shared_ptr<LoadedCode>> load(std::span<const uint8_t> file, const ExternalSymbols& externals,
-                                                    std::string uri) override;
+                                                    std::string uri, object::AcceptedAbis accepted) override;
   std::shared_ptr<LoadedCode> code_at(uint64_t address) const override;
   support::Result<std::unique_ptr<Queue>> create_queue(QueueOptions options) override;
   support::Result<KernelStatistics> run(const aql::KernelDispatchPacket& packet,
@@ -110,8 +110,9 @@ class VirtualGpu final : public Gpu {
 };
 
 support::Result<std::shared_ptr<LoadedCode>> VirtualGpu::load(std::span<const uint8_t> file,
-                                                              const ExternalSymbols& externals, std::string uri) {
-  auto code = LoadedCode::load(host_->memory, model_.target, file, externals, std::move(uri));
+                                                              const ExternalSymbols& externals, std::string uri,
+                                                              object::AcceptedAbis accepted) {
+  auto code = LoadedCode::load(host_->memory, model_.target, file, externals, std::move(uri), accepted);
   if (!code) return code;
   (*code)->before_unload = [this](const LoadedCode& gone) { forget(gone); };
   engine_->code_changed((*code)->base(), (*code)->base() + (*code)->size());

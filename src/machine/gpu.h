@@ -54,9 +54,11 @@ class Gpu {
   virtual Memory& memory() = 0;
   virtual Engine& engine() = 0;
 
-  /// Loads a code object for this GPU and resolves its symbols. Release the code before the GPU.
-  virtual support::Result<std::shared_ptr<LoadedCode>> load(std::span<const uint8_t> file,
-                                                            const ExternalSymbols& externals, std::string uri) = 0;
+  /// Loads a code object for this GPU, of an ABI that the caller launches, and resolves its symbols. Release the code
+  /// before the GPU.
+  virtual support::Result<std::shared_ptr<LoadedCode>> load(
+      std::span<const uint8_t> file, const ExternalSymbols& externals, std::string uri,
+      object::AcceptedAbis accepted = object::AcceptedAbis::amdhsa) = 0;
   /// Returns the loaded code that contains an address, or null.
   virtual std::shared_ptr<LoadedCode> code_at(uint64_t address) const = 0;
 

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "machine/memory/memory.h"
-#include "object/executable.h"
 #include "object/relocation_type.h"
 
 namespace Atoll::machine {
@@ -103,13 +102,16 @@ void for_each_page_of_code(const object::CodeObject& object, const Visit& visit)
 
 support::Result<std::shared_ptr<LoadedCode>> LoadedCode::load(Memory& memory, const target::TargetId& gpu,
                                                               std::span<const uint8_t> file,
-                                                              const ExternalSymbols& externals, std::string uri) {
+                                                              const ExternalSymbols& externals, std::string uri,
+                                                              object::AcceptedAbis accepted) {
+  auto loadable = object::read_loadable_code(file, accepted);
+  if (!loadable) return support::within(uri, loadable.error());
   auto code = std::make_shared<LoadedCode>();
   Image& image = *code->image_;
-  image.file.assign(file.begin(), file.end());
-  auto object = object::read_executable(image.file);
-  if (!object) return support::within(uri, object.error());
-  image.object = std::move(*object);
+  image.file = std::move(loadable->file);
+  image.object = std::move(loadable->code);
+  code->abi_ = loadable->abi;
+  code->entry_points_ = std::move(loadable->entry_points);
   code->uri = std::move(uri);
   const object::CodeObject& parsed = image.object;
   if (auto runs = target::check_runs_on(parsed.target, gpu); !runs) return support::within(code->uri, runs.error());

@@ -1,4 +1,4 @@
-// machine: loads a code object: copies segments, applies relocations and resolves symbols.
+// machine: loads a code object of any ABI: copies segments, applies relocations and resolves symbols.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,7 @@
 
 #include "debug_info/symbolizer.h"
 #include "object/code_object.h"
+#include "object/loadable_code.h"
 #include "support/error.h"
 #include "target/target_id.h"
 
@@ -37,11 +38,11 @@ using ExternalSymbols = std::function<std::optional<uint64_t>(std::string_view n
 /// A loaded code object. Keeps a copy of the file for reports (DWARF, names) and tools.
 class LoadedCode {
  public:
-  /// Maps the segments, applies the relocations and resolves the symbols. Fails for a damaged file, code for another
-  /// GPU, unknown relocations and undefined symbols.
-  static support::Result<std::shared_ptr<LoadedCode>> load(Memory& memory, const target::TargetId& gpu,
-                                                           std::span<const uint8_t> file,
-                                                           const ExternalSymbols& externals, std::string uri);
+  /// Maps the segments, applies the relocations and resolves the symbols. Fails for a damaged file, an ABI that is not
+  /// accepted, code for another GPU, unknown relocations and undefined symbols.
+  static support::Result<std::shared_ptr<LoadedCode>> load(
+      Memory& memory, const target::TargetId& gpu, std::span<const uint8_t> file, const ExternalSymbols& externals,
+      std::string uri, object::AcceptedAbis accepted = object::AcceptedAbis::amdhsa);
   LoadedCode() = default;
   LoadedCode(const LoadedCode&) = delete;
   LoadedCode& operator=(const LoadedCode&) = delete;
@@ -52,6 +53,9 @@ class LoadedCode {
   bool contains(uint64_t address) const { return address - base_ < size_; }
   std::span<const uint8_t> file() const { return image_->file; }
   const object::CodeObject& code_object() const { return image_->object; }
+  object::Abi abi() const { return abi_; }
+  /// Compute entry points and graphics stages of an ABI other than HSA's. Addresses are relative to base().
+  const std::vector<object::EntryPoint>& entry_points() const { return entry_points_; }
   const std::vector<LoadedSymbol>& symbols() const { return symbols_; }
   const LoadedSymbol* find(std::string_view name) const;
   /// Returns the kernel whose descriptor is at `kernel_object`, or null.
@@ -83,9 +87,11 @@ class LoadedCode {
   };
   std::shared_ptr<Image> image_ = std::make_shared<Image>();
   std::vector<LoadedSymbol> symbols_;
-  mutable std::mutex exceptions_mutex_;  ///< protects the following members
+  mutable std::mutex exceptions_mutex_;  ///< protects the following two members
   mutable bool looked_for_exceptions_ = false;
   mutable bool looks_at_exceptions_ = false;
+  object::Abi abi_ = object::Abi::amdhsa;
+  std::vector<object::EntryPoint> entry_points_;
 };
 
 }  // namespace Atoll::machine

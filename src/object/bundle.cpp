@@ -18,7 +18,7 @@
 #include "object/catalyst_code.h"
 #include "object/code_object.h"
 #include "object/elf_file.h"
-#include "object/executable.h"
+#include "object/loadable_code.h"
 #include "object/md5.h"
 #include "object/unpack_budget.h"
 #include "support/bytes.h"
@@ -193,17 +193,18 @@ std::string name_in(std::string_view id) {
 
 Result<target::TargetId> target_of(const FoundCodeObject& each) {
   // What the ELF header says is what counts: it is what the loader will go by.
-  return each.bytes.empty() ? target::parse_target_id(target_of_entry(each.id)) : read_executable_target(each.bytes);
+  return each.bytes.empty() ? target::parse_target_id(target_of_entry(each.id)) : read_loadable_target(each.bytes);
 }
 
-/// Returns whether the code is for an OsAbi.
+/// Returns whether the code is for an Abi.
 bool is_executable(const FoundCodeObject& each) {
   if (each.bytes.empty()) {
     const auto triple = target::read_triple(target_of_entry(each.id));
     return triple && triple->os == "amdhsa";
   }
   return each.bytes.size() > EI_OSABI &&
-         (each.bytes[EI_OSABI] == elf::osabi_amdgpu_hsa || each.bytes[EI_OSABI] == elf::osabi_amdgpu_pal);
+         (each.bytes[EI_OSABI] == elf::osabi_amdgpu_hsa || each.bytes[EI_OSABI] == elf::osabi_amdgpu_pal ||
+          each.bytes[EI_OSABI] == elf::osabi_amdgpu_mesa3d);
 }
 
 bool is_code_object(Bytes bytes) {

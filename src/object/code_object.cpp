@@ -9,7 +9,6 @@
 
 #include "object/code_object_v2.h"
 #include "object/elf.h"
-#include "object/executable.h"
 #include "object/metadata.h"
 #include "object/relocation_type.h"
 #include "object/shared_object.h"
@@ -44,23 +43,18 @@ Result<Elf64_Ehdr> read_header(Bytes file) {
   return *header;
 }
 
-/// Which ABIs a caller can handle.
-enum class Accepted : uint8_t { amdhsa, executable };
-
-Result<Elf64_Ehdr> read_amdgpu_header(Bytes file, Accepted accepted = Accepted::amdhsa) {
+Result<Elf64_Ehdr> read_amdgpu_header(Bytes file) {
   auto header = read_header(file);
   if (!header) return header;
   if (header->e_machine != elf::em_amdgpu)
     return fail(ErrorKind::invalid_file, "the ELF file is for machine number {}, not for an AMD GPU ({})",
                 header->e_machine, elf::em_amdgpu);
   const uint8_t osabi = header->e_ident[EI_OSABI];
-  if (osabi == elf::osabi_amdgpu_pal && accepted == Accepted::executable) return header;
   if (osabi == elf::osabi_amdgpu_pal || osabi == elf::osabi_amdgpu_mesa3d || osabi == ELFOSABI_NONE)
-    return fail(ErrorKind::unsupported, "the code object is for {}, Atoll runs those for amdhsa{}",
+    return fail(ErrorKind::unsupported, "the code object is for {}, amdhsa is required",
                 osabi == elf::osabi_amdgpu_pal      ? "amdpal"
                 : osabi == elf::osabi_amdgpu_mesa3d ? "mesa3d"
-                                                    : "no operating system",
-                accepted == Accepted::executable ? " and amdpal" : "");
+                                                    : "no operating system");
   if (osabi != elf::osabi_amdgpu_hsa)
     return fail(ErrorKind::invalid_file, "the code object's OS ABI is {}, amdhsa's is {}", osabi,
                 elf::osabi_amdgpu_hsa);
@@ -75,8 +69,8 @@ class Reader {
  public:
   explicit Reader(Bytes file) { object_.file = file; }
 
-  Result<CodeObject> run(Accepted accepted) {
-    auto header = read_amdgpu_header(object_.file, accepted);
+  Result<CodeObject> run() {
+    auto header = read_amdgpu_header(object_.file);
     if (!header) return std::unexpected(header.error());
     return read_file(*header, true);
   }
@@ -414,20 +408,7 @@ std::optional<RawKernelDescriptor> CodeObject::descriptor_of(const Symbol& symbo
   return std::nullopt;
 }
 
-Result<CodeObject> read_code_object(std::span<const uint8_t> file) { return Reader(file).run(Accepted::amdhsa); }
-
-Result<CodeObject> read_executable(std::span<const uint8_t> file) { return Reader(file).run(Accepted::executable); }
-
-OsAbi os_abi_of(const CodeObject& object) {
-  return object.file[EI_OSABI] == elf::osabi_amdgpu_pal ? OsAbi::amdpal : OsAbi::amdhsa;
-}
-
-Result<target::TargetId> read_executable_target(std::span<const uint8_t> file) {
-  const auto header = read_amdgpu_header(file, Accepted::executable);
-  if (!header) return std::unexpected(header.error());
-  if (header->e_ident[EI_OSABI] == elf::osabi_amdgpu_hsa) return read_target(file);
-  return target::target_id_of_flags(header->e_flags, elf::abi_version_v3);  // all others have V3's flags
-}
+Result<CodeObject> read_code_object(std::span<const uint8_t> file) { return Reader(file).run(); }
 
 Result<CodeObject> read_shared_object(std::span<const uint8_t> file) { return Reader(file).run_without_metadata(); }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "object/dynamic_vgprs.h"
 #include "object/kernel_descriptor_fields.h"
 
 namespace Atoll::object {
@@ -59,9 +60,6 @@ std::unexpected<support::Error> too_much(std::string_view field, uint64_t wanted
   return fail(ErrorKind::out_of_resources, "the kernel descriptor's {} asks for {} {}, {} has {}", field, wanted, unit,
               processor.name, most);
 }
-
-/// Of a wave in the mode of dynamic VGPRs: 8 blocks of 32 (user guide, "amdgpu-dynamic-vgpr-block-size").
-constexpr uint16_t max_dynamic_vgprs = 256;
 
 /// The register counts, which take four fields and the processor's granules to know.
 Result<void> decode_registers(const RawKernelDescriptor& raw, const Processor& processor, KernelDescriptor& result) {

@@ -281,7 +281,9 @@ void Linker::scan_relocations() {
             const bool lds = symbol != nullptr && symbol->defined() && is_absolute(*symbol);
             const RelocatableSymbol& local = object.symbols[relocation.symbol];
             const bool local_constant = symbol == nullptr && local.special_section == SHN_ABS;
-            if (allocated && !lds && !local_constant) {
+            if (allocated && symbol != nullptr && loader_fills_half(*symbol)) {
+              ++dynamic_relocation_count_;
+            } else if (allocated && !lds && !local_constant) {
               problem(
                   fmt::format("{}: {} cannot be used against '{}' in a loadable code object: its address is not "
                               "known before it is loaded",

@@ -30,6 +30,13 @@ void Linker::leave_to_loader(uint64_t at, const GlobalSymbol* symbol, uint64_t v
   }
 }
 
+/// Code of PAL and Mesa3D has the halves of functions' addresses in instructions. Its loaders relocate them; HSA's do
+/// not.
+bool Linker::loader_fills_half(const GlobalSymbol& symbol) const {
+  return inputs_.front().object.os_abi != elf::osabi_amdgpu_hsa && symbol.defined() && !is_absolute(symbol) &&
+         symbol.exported();
+}
+
 void Linker::fill_global_offset_table() {
   const auto fill = [&](uint64_t offset, const GlobalSymbol* symbol, uint64_t value) {
     if (symbol != nullptr && is_constant(*symbol)) {
@@ -64,8 +71,16 @@ std::optional<uint64_t> Linker::relocated_value(size_t input, const RelocatableS
         return std::nullopt;
       }
       return value;
+    case R_AMDGPU_ABS32:
+    case R_AMDGPU_ABS32_LO:
     case R_AMDGPU_ABS32_HI:
-      return value >> 32;
+      if (at.section->allocated() && symbol != nullptr && loader_fills_half(*symbol)) {
+        symbolic_.push_back({.r_offset = p,
+                             .r_info = ELF64_R_INFO(uint64_t{symbol->dynamic_index}, relocation.type),
+                             .r_addend = relocation.addend});
+        return std::nullopt;
+      }
+      return relocation.type == R_AMDGPU_ABS32_HI ? value >> 32 : value;
     case R_AMDGPU_GOTPCREL:
     case R_AMDGPU_GOTPCREL32_LO:
     case R_AMDGPU_GOTPCREL32_HI: {

@@ -94,6 +94,7 @@ class Linker {
   std::optional<uint64_t> relocated_value(size_t input, const RelocatableSection& section, const Placement& at,
                                           const RelocatableRelocation& relocation);
   void leave_to_loader(uint64_t at, const GlobalSymbol* symbol, uint64_t value, int64_t addend);
+  bool loader_fills_half(const GlobalSymbol& symbol) const;
   void fill_dynamic_tables();
   void make_symbol_table();
   Elf64_Sym symbol_entry(const GlobalSymbol& symbol, uint32_t name) const;

@@ -75,6 +75,10 @@ void list_kernels(const Code& code, const std::string& file, const Gpu& gpu) {
     if (kernel->required_block[0] != 0)
       fmt::print("    needs --block {},{},{}\n", kernel->required_block[0], kernel->required_block[1],
                  kernel->required_block[2]);
+    if (kernel->is_shader) fmt::print("    takes --user-data\n");
+    if (kernel->argument_bytes != 0)
+      fmt::print("    --arg: {} bytes in all, and of no known type; 16 of them may be the launcher's own\n",
+                 kernel->argument_bytes);
     if (kernel->whole_blocks) fmt::print("    needs --grid to be a multiple of --block\n");
     for (size_t i = 0; i < 3; i++)
       if (const uint32_t most = kernel->max_blocks[i]; most != 0)
@@ -327,6 +331,11 @@ struct ReadyLaunch {
     const auto block = options.block.empty() ? usual_block(*kernel) : parse_shape(options.block, "--block");
     if (!grid) return std::unexpected(grid.error());
     if (!block) return std::unexpected(block.error());
+    if (kernel->argument_bytes != 0) {
+      Parameter unknown;
+      unknown.size = sizeof(uint32_t);  // of numbers without a type
+      kernel->parameters.assign(options.arguments.size(), unknown);
+    }
     auto made = make_arguments(options, *kernel, gpu);
     if (!made) return std::unexpected(made.error());
     if (!kernel->is_shader && !options.user_data.empty())
@@ -451,7 +460,7 @@ void add_launch(CLI::App& app, Invocation& invocation) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command
       ->add_option("--user-data", options->user_data,
-                   "User data of a compute shader (OS ABI amdpal) from\n"
+                   "User data of a compute shader (amdpal, mesa3d) from\n"
                    "entry N on; a buffer's address takes two entries")
       ->type_name("N=VALUE")
       ->expected(1)

@@ -54,6 +54,34 @@ kernel void hello(int i) { printf("hello %d\\n", i); }
 """
 
 
+MULTIPLY = """
+  %e = getelementptr i32, ptr addrspace(1) %p, i32 %i
+  %v = load i32, ptr addrspace(1) %e
+  %r = mul i32 %v, %k
+  store i32 %r, ptr addrspace(1) %e
+  ret void
+}
+"""
+SHADERS = {
+    "amdgcn--amdpal": """
+define amdgpu_cs void @shader(i32 inreg %k, i32 inreg %lo, i32 inreg %hi, i32 %id) {
+  %a = insertelement <2 x i32> poison, i32 %lo, i64 0
+  %b = insertelement <2 x i32> %a, i32 %hi, i64 1
+  %c = bitcast <2 x i32> %b to i64
+  %p = inttoptr i64 %c to ptr addrspace(1)
+  %i = and i32 %id, 1023""" + MULTIPLY + """
+!amdgpu.pal.metadata = !{!0}
+!0 = !{i32 11795, i32 6, i32 11840, i32 9, i32 11841, i32 5, i32 11842, i32 6}
+""",
+    "amdgcn-mesa-mesa3d": """
+define amdgpu_kernel void @scale(ptr addrspace(1) %p, i32 %k) #0 {
+  %i = call i32 @llvm.amdgcn.workitem.id.x()""" + MULTIPLY + """
+declare i32 @llvm.amdgcn.workitem.id.x()
+attributes #0 = { "amdgpu-no-queue-ptr" "amdgpu-no-dispatch-id" "amdgpu-no-dispatch-ptr" "amdgpu-no-flat-scratch-init" }
+"""
+}
+
+
 def compile_code(directory, name, source, *options):
     path = pathlib.Path(directory) / name
     path.with_suffix(".cl").write_text(source)
@@ -331,6 +359,29 @@ class Launches(unittest.TestCase):
         finally:
             thread.join()
         self.gpu.launch(self.code, "count", grid=1, block=1)
+
+    def test_shaders_and_kernels_of_other_operating_systems(self):
+        directory = pathlib.Path(self.directory.name)
+        for triple in ("amdgcn--amdpal", "amdgcn-mesa-mesa3d"):
+            (directory / f"{triple}.ll").write_text(SHADERS[triple])
+            subprocess.run(["llc-22", f"-mtriple={triple}", "-mcpu=gfx1030", "-filetype=obj", directory / f"{triple}.ll", "-o",
+                            directory / f"{triple}.o"], check=True)
+        gpu = atoll.Gpu("gfx1030")
+        shader = gpu.load(directory / "amdgcn--amdpal.o")
+        self.assertTrue(shader.kernel("shader").is_shader)
+        x = np.arange(64, dtype=np.uint32)
+        gpu.launch_shader(shader, "shader", {5: x, 9: 7}, grid=64)
+        np.testing.assert_array_equal(x, np.arange(64) * 7)
+        with self.assertRaisesRegex(atoll.Error, "user data entry 9 in s0, which is not set"):
+            gpu.launch_shader(shader, "shader", {5: x}, grid=64)
+        kernel = gpu.load(directory / "amdgcn-mesa-mesa3d.o")
+        self.assertEqual(kernel.kernel("scale").argument_bytes, 28)
+        gpu.launch(kernel, "scale", x, 2, grid=64)
+        np.testing.assert_array_equal(x, np.arange(64) * 14)
+        with self.assertRaisesRegex(atoll.Error, "has 12 bytes of arguments, 8 are given"):
+            gpu.launch(kernel, "scale", x, grid=64)
+        with self.assertRaisesRegex(atoll.ArgumentError, "scale is a kernel"):
+            gpu.launch_shader(kernel, "scale", {}, grid=64)
 
     def test_what_kernels_print(self):
         path = compile_code(self.directory.name, "hello.co", PRINTING, "-mcode-object-version=5")

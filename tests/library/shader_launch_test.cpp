@@ -1,14 +1,18 @@
-// Compute shaders of OS ABI amdpal, made by llc, with user data in SGPRs as the metadata maps it. Results are the
-// host's, in both engines.
+// Launches of PAL's and Mesa3D's compute code, made by llc. Results are the host's, in both engines. The sweep of all
+// shaders is shader_sweep.cpp; a sample of it runs here.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "atoll/atoll.h"
+#include "shader_cases.h"
 #include "support/command.h"
 
 namespace Atoll {
@@ -16,175 +20,182 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr uint32_t items = 192, group = 64;
-
-/// Numbers of registers (LLVM 22, AMDGPUPALMetadata.cpp).
-constexpr uint32_t rsrc2 = 0x2e13, user_data_0 = 0x2e40;
-/// COMPUTE_PGM_RSRC2: SCRATCH_EN, and TGID_X_EN with this many user SGPRs.
-constexpr uint32_t work_group_x(uint32_t user_sgprs) { return user_sgprs << 1 | 1u << 7; }
-
-/// Metadata of register pairs, as a front end hands them to LLVM.
-std::string metadata(const std::vector<std::pair<uint32_t, uint32_t>>& registers) {
-  std::string text;
-  for (const auto& [number, value] : registers)
-    text += (text.empty() ? "i32 " : ", i32 ") + std::to_string(number) + ", i32 " + std::to_string(value);
-  return "!amdgpu.pal.metadata = !{!0}\n!0 = !{" + text + "}\n";
-}
-
-/// The address that two SGPRs have, and the work-item's number in the grid. GFX12 has work-group ids in TTMPs.
-const std::string prologue = R"(
-  %a = insertelement <2 x i32> poison, i32 %lo, i64 0
-  %b = insertelement <2 x i32> %a, i32 %hi, i64 1
-  %address = bitcast <2 x i32> %b to i64
-  %p = inttoptr i64 %address to ptr addrspace(1)
-  %base = mul i32 %group, 64
-  %packed = and i32 %id, 1023
-  %i = add i32 %base, %packed
-  %e = getelementptr i32, ptr addrspace(1) %p, i32 %i
-)";
-
 struct Subject {
-  std::string gpu, attributes, engine;
+  size_t target = 0;  ///< in shader_targets()
+  std::string engine;
 };
-void PrintTo(const Subject& subject, std::ostream* out) { *out << subject.gpu << ' ' << subject.engine; }
+void PrintTo(const Subject& subject, std::ostream* out) {
+  *out << test::shader_targets()[subject.target].gpu << ' ' << subject.engine;
+}
+std::string name_of(const testing::TestParamInfo<Subject>& info) {
+  return fmt::format("{}_{}", test::shader_targets()[info.param.target].gpu, info.param.engine);
+}
 
 class ShaderLaunch : public testing::TestWithParam<Subject> {
  protected:
-  /// Compiles and links IR to a code object of amdpal.
-  std::string compile(std::string ir) const {
-    if (GetParam().gpu.starts_with("gfx12")) {
-      const std::string_view argument = ", i32 inreg %group", first_use = "  %base = mul";
-      if (const size_t at = ir.find(argument); at != std::string::npos) {
-        ir.erase(at, argument.size());
-        ir.insert(ir.find(first_use), "  %group = call i32 @llvm.amdgcn.workgroup.id.x()\n");
-        ir += "declare i32 @llvm.amdgcn.workgroup.id.x()\n";
-      }
-    }
-    test::write_file(directory_ / "s.ll", ir);
-    const std::string path = directory_ / "s.so";
-    const auto made = test::run_command(
-        "cd " + directory_.path().string() + " && llc-22 -mtriple=amdgcn--amdpal -mcpu=" + GetParam().gpu + " " +
-        GetParam().attributes + " -filetype=obj s.ll -o s.o 2>&1 && ld.lld-22 -shared s.o -o s.so 2>&1");
-    EXPECT_EQ(made.exit_code, 0) << made.output;
-    return path;
+  const test::ShaderTarget& target() const { return test::shader_targets()[GetParam().target]; }
+  Gpu make_gpu(const std::string& check = "") const {
+    return value_of(Gpu::create(target().gpu, {.engine = GetParam().engine, .check = check}));
   }
-  Gpu make_gpu() const { return value_of(Gpu::create(GetParam().gpu, {.engine = GetParam().engine, .check = "all"})); }
-
-  /// Launches `shader` on `items` work-items, whose buffer begins with 0, 1, 2, ...; user data from entry `first` on
-  /// are the buffer's address, then `more`.
-  Expected<std::vector<uint32_t>> run(const std::string& ir, uint32_t first, const std::vector<UserData>& more) {
-    const Gpu gpu = make_gpu();
-    const auto code = gpu.load_file(compile(ir));
-    if (!code) return std::unexpected(code.error());
-    const auto buffer = value_of(gpu.allocate<uint32_t>(items));
-    for (uint32_t i = 0; i < items; ++i) buffer.span()[i] = i;
-    std::vector<UserData> data{{.entry = first, .value = Argument(static_cast<const Buffer&>(buffer))}};
-    data.insert(data.end(), more.begin(), more.end());
-    const auto done = gpu.launch_shader(*code, "shader", {.grid = {items}, .block = {group}}, data);
-    if (!done) return std::unexpected(done.error());
-    EXPECT_EQ(done->work_groups, items / group);
-    for (const Finding& finding : gpu.findings()) ADD_FAILURE() << finding.report;
-    return buffer.read();
-  }
-
   const test::TemporaryDirectory directory_;
 };
 
-TEST_P(ShaderLaunch, UserDataIsInSgprsAsTheMetadataMapsIt) {
-  const std::string ir =
-      "define amdgpu_cs void @shader(i32 inreg %factor, i32 inreg %lo, i32 inreg %hi, i32 inreg %group, i32 %id) {" +
-      prologue +
-      "  %v = load i32, ptr addrspace(1) %e\n  %r = mul i32 %v, %factor\n  store i32 %r, ptr addrspace(1) %e\n  ret "
-      "void\n}\n" +
-      metadata({{rsrc2, work_group_x(3)}, {user_data_0, 9}, {user_data_0 + 1, 5}, {user_data_0 + 2, 6}});
-  const auto result = run(ir, 5, {{.entry = 9, .value = uint32_t{7}}});
-  ASSERT_TRUE(result) << result.error().message;
-  for (uint32_t i = 0; i < items; ++i) ASSERT_EQ((*result)[i], i * 7) << i;
-  const auto missing = run(ir, 5, {});
-  ASSERT_FALSE(missing);
-  EXPECT_THAT(missing.error().message, HasSubstr("user data entry 9 in s0, which is not set"));
+TEST_P(ShaderLaunch, ShadersOfTheSweepHaveTheHostsResults) {
+  const Gpu gpu = make_gpu("memory,init");
+  size_t index = GetParam().target;  // every eighth, others for each target
+  for (const test::ShaderCase& shader : test::shader_cases()) {
+    if (index++ % 8 != 0 || !runs_on(shader, target())) continue;
+    EXPECT_EQ(run_case(shader, target(), gpu, directory_.path().string()), "") << shader.name;
+  }
+  for (const Finding& finding : gpu.findings()) ADD_FAILURE() << finding.report;
 }
 
-TEST_P(ShaderLaunch, WithoutAMappingEntryNIsInSN) {
-  const std::string ir =
-      "define amdgpu_cs void @shader(i32 inreg %lo, i32 inreg %hi, i32 inreg %term, i32 inreg %group, i32 %id) {" +
-      prologue +
-      "  %v = load i32, ptr addrspace(1) %e\n  %r = add i32 %v, %term\n  store i32 %r, ptr addrspace(1) %e\n  ret "
-      "void\n}\n" +
-      metadata({{rsrc2, work_group_x(3)}});
-  const auto result = run(ir, 0, {{.entry = 2, .value = uint32_t{1000}}});
-  ASSERT_TRUE(result) << result.error().message;
-  for (uint32_t i = 0; i < items; ++i) ASSERT_EQ((*result)[i], i + 1000) << i;
-}
-
-TEST_P(ShaderLaunch, UserDataThatIsSpilledIsInTheTable) {
-  const std::string ir =
-      "define amdgpu_cs void @shader(i32 inreg %table, i32 inreg %lo, i32 inreg %hi, i32 inreg %group, i32 %id) {" +
-      prologue +
-      "  %pc = call i64 @llvm.amdgcn.s.getpc()\n  %high = and i64 %pc, -4294967296\n  %low = zext i32 %table to i64\n"
-      "  %at = or i64 %high, %low\n  %t = inttoptr i64 %at to ptr addrspace(4)\n"
-      "  %entry = getelementptr i32, ptr addrspace(4) %t, i32 100\n  %v = load i32, ptr addrspace(4) %entry\n"
-      "  %r = add i32 %v, %i\n  store i32 %r, ptr addrspace(1) %e\n  ret void\n}\n"
-      "declare i64 @llvm.amdgcn.s.getpc()\n" +
-      metadata({{rsrc2, work_group_x(3)}, {user_data_0, 0x10000002}, {user_data_0 + 1, 0}, {user_data_0 + 2, 1}});
-  const auto result = run(ir, 0, {{.entry = 100, .value = uint32_t{0x5000}}});
-  ASSERT_TRUE(result) << result.error().message;
-  for (uint32_t i = 0; i < items; ++i) ASSERT_EQ((*result)[i], 0x5000 + i) << i;
-}
-
-TEST_P(ShaderLaunch, ScratchIsFoundThroughTheGlobalTable) {
-  const std::string ir =
-      "define amdgpu_cs void @shader(i32 inreg %git, i32 inreg %lo, i32 inreg %hi, i32 inreg %group, i32 %id) {" +
-      prologue +
-      "  %stack = alloca [16 x i32], addrspace(5)\n  %k = and i32 %i, 15\n"
-      "  %q = getelementptr [16 x i32], ptr addrspace(5) %stack, i32 0, i32 %k\n"
-      "  store volatile i32 %i, ptr addrspace(5) %q\n  %v = load volatile i32, ptr addrspace(5) %q\n"
-      "  %r = mul i32 %v, 3\n  store i32 %r, ptr addrspace(1) %e\n  ret void\n}\n" +
-      metadata({{rsrc2, work_group_x(3)}, {user_data_0, 0x10000000}, {user_data_0 + 1, 0}, {user_data_0 + 2, 1}});
-  const auto result = run(ir, 0, {});
-  ASSERT_TRUE(result) << result.error().message;
-  for (uint32_t i = 0; i < items; ++i) ASSERT_EQ((*result)[i], i * 3) << i;
-}
-
-TEST_P(ShaderLaunch, WavesOfAWorkGroupShareLds) {
-  const std::string ir =
-      "@lds = internal addrspace(3) global [64 x i32] poison\n"
-      "define amdgpu_cs void @shader(i32 inreg %lo, i32 inreg %hi, i32 inreg %group, i32 %id) {" +
-      prologue +
-      "  %l = getelementptr [64 x i32], ptr addrspace(3) @lds, i32 0, i32 %packed\n  store i32 %i, ptr addrspace(3) "
-      "%l\n"
-      "  fence syncscope(\"workgroup\") release\n  call void @llvm.amdgcn.s.barrier()\n"
-      "  fence syncscope(\"workgroup\") acquire\n  %other = sub i32 63, %packed\n"
-      "  %m = getelementptr [64 x i32], ptr addrspace(3) @lds, i32 0, i32 %other\n  %v = load i32, ptr addrspace(3) "
-      "%m\n"
-      "  store i32 %v, ptr addrspace(1) %e\n  ret void\n}\ndeclare void @llvm.amdgcn.s.barrier()\n" +
-      metadata({{rsrc2, work_group_x(2)}});
-  const auto result = run(ir, 0, {});
-  ASSERT_TRUE(result) << result.error().message;
-  for (uint32_t i = 0; i < items; ++i) ASSERT_EQ((*result)[i], i / 64 * 64 + 63 - i % 64) << i;
-}
-
-TEST_P(ShaderLaunch, GraphicsStagesAreRefusedByName) {
-  const Gpu gpu = make_gpu();
-  const auto code = gpu.load_file(compile("define amdgpu_vs void @shader() {\n  ret void\n}\n"));
-  ASSERT_TRUE(code) << code.error().message;
-  const auto done = gpu.launch_shader(*code, "shader", {.grid = {64}, .block = {64}}, {});
-  ASSERT_FALSE(done);
-  EXPECT_THAT(done.error().message, HasSubstr("graphics stages are not executed"));
+TEST_P(ShaderLaunch, MesaKernelsTakeTheirArgumentBuffer) {
+  const Gpu gpu = make_gpu("memory");
+  EXPECT_EQ(run_mesa_kernels(target(), gpu, directory_.path().string()), "");
+  for (const Finding& finding : gpu.findings()) ADD_FAILURE() << finding.report;
 }
 
 std::vector<Subject> subjects() {
   std::vector<Subject> list;
   for (const char* engine : {"interpreter", "compiled"})
-    for (const auto& [gpu, attributes] : {std::pair{"gfx900", "-mattr=-xnack"},
-                                          {"gfx1030", ""},
-                                          {"gfx1100", ""},
-                                          {"gfx1100", "-mattr=+wavefrontsize64"},
-                                          {"gfx1200", ""}})
-      list.push_back({gpu, attributes, engine});
+    for (size_t i = 0; i < test::shader_targets().size(); ++i) list.push_back({i, engine});
   return list;
 }
-INSTANTIATE_TEST_SUITE_P(All, ShaderLaunch, testing::ValuesIn(subjects()));
+INSTANTIATE_TEST_SUITE_P(All, ShaderLaunch, testing::ValuesIn(subjects()), name_of);
+
+TEST(MesaLaunch, WhatMesaDoesNotSetIsNamed) {
+  const test::TemporaryDirectory directory;
+  const Gpu gpu = value_of(Gpu::create("gfx1030"));
+  const auto object =
+      test::compile_ir(test::mesa_kernels(), directory.path().string(), "amdgcn-mesa-mesa3d", "gfx1030", 0);
+  ASSERT_TRUE(object) << object.error().message;
+  const auto code = gpu.load_file(*object);
+  ASSERT_TRUE(code) << code.error().message;
+  EXPECT_THAT(code->kernels(), testing::UnorderedElementsAre("scale", "stack", "size", "queue"));
+  EXPECT_EQ(value_of(code->describe("scale")).argument_bytes, 40u);
+  const auto buffer = value_of(gpu.allocate<uint32_t>(64));
+  const Argument data(static_cast<const Buffer&>(buffer));
+  const LaunchShape shape{.grid = {64}, .block = {64}};
+  const auto queue = gpu.launch_with(*code, "queue", shape, {&data, 1});
+  ASSERT_FALSE(queue);
+  EXPECT_THAT(queue.error().message, HasSubstr("reads the queue pointer in user SGPRs, which Mesa3D does not set"));
+  const auto too_few = gpu.launch_with(*code, "scale", shape, {&data, 1});
+  ASSERT_FALSE(too_few);
+  EXPECT_THAT(too_few.error().message, HasSubstr("kernel scale has 24 bytes of arguments, 8 are given"));
+  const auto user_data = gpu.launch_shader(*code, "scale", shape, {});
+  ASSERT_FALSE(user_data);
+  EXPECT_THAT(user_data.error().message, HasSubstr("is a kernel, which takes arguments and no user data"));
+}
+
+/// Shaders on gfx1030 whose launch fails or is observed.
+class ShaderMistake : public testing::Test {
+ protected:
+  std::string compile(const std::string& ir) const {
+    const auto object = test::compile_ir(ir, directory_.path().string(), "amdgcn--amdpal", "gfx1030", 0);
+    EXPECT_TRUE(object) << object.error().message;
+    return object ? *object : "";
+  }
+  /// Launches a function of the IR with user data. Returns the message of the failure.
+  Expected<LaunchResult> launch(const Gpu& gpu, const std::string& ir, const std::vector<UserData>& data,
+                                const std::string& name = "_amdgpu_cs_main") const {
+    const auto code = gpu.load_file(compile(ir));
+    if (!code) return std::unexpected(code.error());
+    return gpu.launch_shader(*code, name, {.grid = {64}, .block = {64}}, data);
+  }
+  std::string failure(const std::string& ir, const std::vector<UserData>& data,
+                      const std::string& name = "_amdgpu_cs_main") const {
+    const auto done = launch(value_of(Gpu::create("gfx1030")), ir, data, name);
+    return done ? "" : done.error().message;
+  }
+  const test::TemporaryDirectory directory_;
+};
+
+constexpr const char* store = R"(
+define amdgpu_cs void @_amdgpu_cs_main(i32 inreg %lo, i32 inreg %hi, i32 %id) {
+  %a = insertelement <2 x i32> poison, i32 %lo, i64 0
+  %b = insertelement <2 x i32> %a, i32 %hi, i64 1
+  %c = bitcast <2 x i32> %b to i64
+  %p = inttoptr i64 %c to ptr addrspace(1)
+  %i = and i32 %id, 1023
+  %e = getelementptr i32, ptr addrspace(1) %p, i32 %i
+  store i32 %i, ptr addrspace(1) %e
+  ret void
+}
+define amdgpu_cs void @other(i32 inreg %lo, i32 inreg %hi, i32 %id) {
+  ret void
+}
+)";
+
+std::string with_registers(std::string_view ir, std::string_view registers) {
+  return fmt::format("{}!amdgpu.pal.metadata = !{{!0}}\n!0 = !{{{}}}\n", ir, registers);
+}
+
+TEST_F(ShaderMistake, UserDataThatNothingProvidesIsNamed) {
+  // COMPUTE_PGM_RSRC2 with 2 user SGPRs; COMPUTE_USER_DATA_0 and 1.
+  const std::string mapped = with_registers(store, "i32 11795, i32 4, i32 11840, i32 7, i32 11841, i32 8");
+  EXPECT_THAT(failure(mapped, {{.entry = 7, .value = uint32_t{1}}}),
+              HasSubstr("user data entry 8 in s1, which is not set"));
+  const std::string plain = with_registers(store, "i32 11795, i32 4");
+  EXPECT_THAT(failure(plain, {{.entry = 2, .value = uint32_t{1}}}),
+              HasSubstr("has 2 user SGPRs; user data entry 2 is in none of them"));
+  // BaseVertex is a draw's.
+  const std::string graphics = with_registers(store, "i32 11795, i32 4, i32 11840, i32 268435459");
+  EXPECT_THAT(failure(graphics, {}), HasSubstr("reads BaseVertex in s0, which a compute launch does not provide"));
+  EXPECT_THAT(failure(plain, {{.entry = 127, .value = uint64_t{1}}}), HasSubstr("user data entries 127 to 128"));
+  EXPECT_THAT(failure(plain, {{.entry = 0, .value = uint64_t{1}}, {.entry = 1, .value = uint32_t{1}}}),
+              HasSubstr("user data entry 1 is set twice"));
+  EXPECT_THAT(failure(plain, {}, "absent"), HasSubstr("there is no shader absent"));
+}
+
+TEST_F(ShaderMistake, MetadataThatContradictsTheCodeIsRefused) {
+  // COMPUTE_USER_DATA_5 is mapped, and 2 registers are loaded.
+  EXPECT_THAT(failure(with_registers(store, "i32 11795, i32 4, i32 11845, i32 7"), {}), HasSubstr("only 2 are loaded"));
+}
+
+TEST_F(ShaderMistake, GraphicsStagesAreRefusedByName) {
+  EXPECT_THAT(failure("define amdgpu_vs void @shader() {\n  ret void\n}\n", {}, "shader"),
+              HasSubstr("is of hardware stage vs; graphics stages are not executed"));
+}
+
+TEST_F(ShaderMistake, FurtherFunctionsAreEntryPoints) {
+  const Gpu gpu = value_of(Gpu::create("gfx1030"));
+  const auto code = gpu.load_file(compile(with_registers(store, "i32 11795, i32 4")));
+  ASSERT_TRUE(code) << code.error().message;
+  EXPECT_THAT(code->kernels(), testing::UnorderedElementsAre("_amdgpu_cs_main", "other"));
+  for (const char* name : {"_amdgpu_cs_main", "other"}) {
+    const auto buffer = value_of(gpu.allocate<uint32_t>(64));
+    const std::vector<UserData> data{{.entry = 0, .value = Argument(static_cast<const Buffer&>(buffer))}};
+    const auto done = gpu.launch_shader(*code, name, {.grid = {64}, .block = {64}}, data);
+    ASSERT_TRUE(done) << done.error().message;
+    EXPECT_EQ(done->waves, 2u);
+    EXPECT_EQ(buffer.span()[63], name == std::string("other") ? 0u : 63u);
+  }
+}
+
+TEST_F(ShaderMistake, CheckersNameTheShader) {
+  const Gpu gpu = value_of(Gpu::create("gfx1030", {.check = "memory"}));
+  const auto buffer = value_of(gpu.allocate<uint32_t>(32));
+  const auto done = launch(gpu, with_registers(store, "i32 11795, i32 4"),
+                           {{.entry = 0, .value = Argument(static_cast<const Buffer&>(buffer))}});
+  ASSERT_TRUE(done) << done.error().message;
+  ASSERT_FALSE(gpu.findings().empty());
+  EXPECT_EQ(gpu.findings()[0].kind, "out-of-bounds");
+  EXPECT_EQ(gpu.findings()[0].kernel, "_amdgpu_cs_main");
+}
+
+TEST_F(ShaderMistake, FaultsAreReportedAndLeaveACoreFile) {
+  const std::string core = directory_ / "core";
+  const Gpu gpu = value_of(Gpu::create("gfx1030", {.core_file = core}));
+  const auto done = launch(gpu, with_registers(store, "i32 11795, i32 4"), {{.entry = 0, .value = uint64_t{4096}}});
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().kind, FailureKind::memory_fault);
+  ASSERT_TRUE(done.error().fault);
+  EXPECT_EQ(done.error().fault->kernel, "_amdgpu_cs_main");
+  EXPECT_THAT(done.error().message, HasSubstr("0x1000"));
+  ASSERT_TRUE(std::filesystem::exists(core));
+  EXPECT_GT(std::filesystem::file_size(core), 4096u);
+}
 
 }  // namespace
 }  // namespace Atoll

@@ -73,7 +73,7 @@ inline std::unique_ptr<machine::Gpu> make_gpu(const std::string& name, FunctionE
 }
 
 inline std::shared_ptr<machine::LoadedCode> load(machine::Gpu& gpu, const std::vector<uint8_t>& file) {
-  auto code = gpu.load(file, {}, "memory://test");
+  auto code = gpu.load(file, {}, "memory://test", object::AcceptedAbis::all);
   EXPECT_TRUE(code) << code.error().message;
   return code ? *code : nullptr;
 }

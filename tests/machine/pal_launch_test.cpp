@@ -78,17 +78,17 @@ std::vector<Seen> run(const std::string& processor, const std::vector<uint8_t>& 
   });
   const auto code = test::load(*gpu, file);
   if (code == nullptr) return waves;
-  const auto shader = find_pal_shader(*code, "shader", gpu->processor());
-  if (!shader) {
-    if (why != nullptr) *why = shader.error().message;
+  if (code->entry_points().empty()) {
+    ADD_FAILURE() << "no entry points";
     return waves;
   }
-  auto launch = make_pal_launch(*shader, code, data, tables, {128, 1, 1}, {64, 1, 1}, gpu->model());
+  const object::EntryPoint& shader = code->entry_points().front();
+  auto launch = make_pal_launch(shader, code, data, tables, {128, 1, 1}, {64, 1, 1}, gpu->model());
   if (!launch) {
     if (why != nullptr) *why = launch.error().message;
     return waves;
   }
-  const auto ran = gpu->run(std::move(*launch), shader->name, nullptr);
+  const auto ran = gpu->run(std::move(*launch), shader.name, nullptr);
   EXPECT_TRUE(ran) << ran.error().message;
   return waves;
 }

@@ -344,6 +344,7 @@ bool set_source_register(Preparation& p) {
 
 /// Instructions of GFX12.5; GFX12 has the barriers' instructions, but not the barriers.
 Handler prepare_gfx12_5(const Preparation& p, Operation operation) {
+  if (operation == Operation::allocate_vgprs) return step_or_stop<alloc_vgprs>;  // of GFX12 as well
   if (p.cache.target().processor->generation < target::Generation::gfx12_5) return nullptr;
   switch (operation) {
     case Operation::barrier_init:
@@ -356,8 +357,6 @@ Handler prepare_gfx12_5(const Preparation& p, Operation operation) {
       return step<nothing>;
     case Operation::monitor_sleep:  // until memory that the wave has asked to be told of may have changed
       return sleep;
-    case Operation::allocate_vgprs:
-      return step_or_stop<alloc_vgprs>;
     case Operation::jump_relative:
       return add_to_pc;
     case Operation::cycle_counter:

@@ -8,7 +8,6 @@
 #include "hsa/interface/attribute.h"
 #include "hsa/interface/status.h"
 #include "hsa/runtime.h"
-#include "object/elf.h"
 #include "object/kernel_descriptor.h"
 
 namespace Atoll::hsa {
@@ -147,12 +146,6 @@ hsa_status_t load_into(Executable& executable, const GpuAgent& agent, const Code
     const ExecutableSymbol* definition = executable.find(name, &agent);
     return definition != nullptr && definition->loaded == nullptr ? std::optional(definition->address) : std::nullopt;
   };
-  // The machine executes code for PAL as well; HSA's loader takes code for HSA only.
-  if (reader.size > EI_OSABI && reader.bytes[EI_OSABI] == object::elf::osabi_amdgpu_pal) {
-    return report("hsa_executable_load_agent_code_object",
-                  {support::ErrorKind::unsupported, "the code object is for amdpal, HSA loads those for amdhsa"},
-                  HSA_STATUS_ERROR_INVALID_CODE_OBJECT);
-  }
   auto code = agent.machine->load({reader.bytes, reader.size}, external, reader.uri);
   if (!code) return report("hsa_executable_load_agent_code_object", code.error(), load_status(code.error().kind));
 

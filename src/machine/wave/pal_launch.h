@@ -11,31 +11,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "machine/wave/launch_state.h"
-#include "object/kernel_descriptor.h"
-#include "object/pal/metadata.h"
+#include "object/loadable_code.h"
 #include "support/error.h"
 #include "target/product.h"
 
 namespace Atoll::machine {
-
-/// A compute shader with what its metadata sets.
-struct PalShader {
-  std::string name;
-  uint64_t entry = 0;
-  object::KernelDescriptor registers{};  ///< COMPUTE_PGM_RSRC1 and 2, decoded; no HSA pointers
-  unsigned user_sgprs = 0;
-  uint32_t lds_bytes = 0, scratch_bytes = 0;  ///< of a work-group, and of a work-item
-  bool watches_exceptions = false;
-  std::optional<std::array<uint32_t, 3>> work_group_size;
-  /// Mappings of the user SGPRs, from s0 on. Empty if the metadata has no user data registers: entry n is sN then.
-  std::vector<object::UserDataMapping> user_data;
-  uint64_t shader_table = 0;  ///< address of _amdgpu_cs_shdr_intrl_data; 0: there is none
-};
 
 /// The user data entries of a launch.
 struct PalUserData {
@@ -51,21 +33,14 @@ struct PalTables {
   uint64_t work_groups = 0;  ///< the grid in work-groups: three dwords
 };
 
-/// Names of the functions in loaded code, each of which may be the entry of a launch.
-std::vector<std::string> pal_shaders(const LoadedCode& code);
-
-/// Finds a compute shader by the name of its function. Errors: not_found; unsupported when the code is of a graphics
-/// stage; invalid_file when the metadata cannot be read or sets what the processor lacks.
-support::Result<PalShader> find_pal_shader(const LoadedCode& code, std::string_view name,
-                                           const target::Processor& processor);
-
 /// Return whether a launch of the shader needs the table.
-bool needs_spill_table(const PalShader& shader);
-bool needs_work_group_table(const PalShader& shader);
+bool needs_spill_table(const object::EntryPoint& shader);
+bool needs_work_group_table(const object::EntryPoint& shader);
 
-/// Translates a shader and its user data to what its waves start with. Errors: invalid_argument when an entry that the
-/// shader reads is not set, and those of set_geometry() and the like.
-support::Result<LaunchState> make_pal_launch(const PalShader& shader, std::shared_ptr<const LoadedCode> code,
+/// Translates a compute shader of `code` and its user data to what its waves start with. Errors: unsupported for a
+/// graphics stage; invalid_argument when an entry that the shader reads is not set, and those of set_geometry() and the
+/// like. Mesa3D's shaders that are no kernels have no mapping: entry n is sN.
+support::Result<LaunchState> make_pal_launch(const object::EntryPoint& shader, std::shared_ptr<const LoadedCode> code,
                                              const PalUserData& user_data, const PalTables& tables,
                                              const std::array<uint32_t, 3>& grid,
                                              const std::array<uint32_t, 3>& work_group, const target::GpuModel& model);
