@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "atoll/code_tools.h"
+#include "object/catalyst_devices.h"
 
 namespace Atoll {
 
@@ -81,6 +82,7 @@ std::string gpus() {
         {"packed_work_item_ids", processor.packed_work_item_ids},
         {"kernarg_preload", processor.kernarg_preload},
         {"flat_scratch", library::flat_scratch_text(processor.flat_scratch)},
+        {"catalyst_opencl", object::catalyst::opencl_versions(processor)},
         {"pci_device_id", product.pci_device_id},
         {"revision_id", product.revision_id},
     });

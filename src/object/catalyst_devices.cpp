@@ -85,4 +85,16 @@ const Device* find_device(std::string_view name) {
   return found != nullptr || name.empty() ? found : find(name, &Device::processor);
 }
 
+bool has_opencl_2(const target::Processor& processor) {
+  using enum target::Generation;
+  return !processor.generic && processor.generation >= gfx7 && processor.generation <= gfx9;
+}
+
+std::vector<std::string_view> opencl_versions(const target::Processor& processor) {
+  std::vector<std::string_view> versions;
+  if (find(processor.name, &Device::processor) != nullptr) versions.emplace_back("1.x");
+  if (has_opencl_2(processor)) versions.emplace_back("2.0");
+  return versions;
+}
+
 }  // namespace Atoll::object::catalyst

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "assembler/assembler.h"
+#include "assembler/catalyst/catalyst_text.h"
 #include "object/elf.h"
 #include "object/link.h"
 #include "object/relocatable.h"
@@ -90,12 +91,33 @@ std::string coloured(std::string_view messages, const Colours& colours) {
   return text;
 }
 
+/// Assembles a Catalyst container, whose text names its GPU.
+Result<int> write_catalyst(const AssembleRequest& request, const std::string& text) {
+  if (!request.gpu.empty()) return wrong_usage("--gpu: .catalyst_target names the GPU");
+  if (request.relocatable) return wrong_usage("-c: a Catalyst container is not relocatable");
+  assembler::Options options;
+  options.include_directories = request.include_directories;
+  for (const std::string& symbol : request.symbols) {
+    auto setting = setting_of(symbol);
+    if (!setting) return std::unexpected(setting.error());
+    options.symbols.push_back(std::move(*setting));
+  }
+  const auto made = assembler::assemble_catalyst(request.input == "-" ? "<stdin>" : request.input, text, options);
+  std::fputs(coloured(made.messages, colours_of(stderr)).c_str(), stderr);
+  if (!made.bytes) return 1;
+  if (request.syntax_only) return 0;
+  if (auto ok = write_file(request.output, *made.bytes); !ok) return std::unexpected(ok.error());
+  return 0;
+}
+
 Result<int> run(const AssembleRequest& request) {
   if (request.output.empty() && !request.syntax_only) return wrong_usage("-o is required, or --syntax-only");
-  const auto options = options_of(request);
-  if (!options) return std::unexpected(options.error());
   auto text = read_text_file(request.input);
   if (!text) return std::unexpected(text.error());
+  if (assembler::is_catalyst_text(*text)) return write_catalyst(request, *text);
+  if (request.gpu.empty()) return wrong_usage("--gpu is required");
+  const auto options = options_of(request);
+  if (!options) return std::unexpected(options.error());
   auto assembled = assembler::assemble(request.input == "-" ? "<stdin>" : request.input, std::move(*text), *options);
   std::fputs(coloured(assembled.messages, colours_of(stderr)).c_str(), stderr);
   if (!assembled.object) return 1;
@@ -124,9 +146,11 @@ void add_asm(CLI::App& app, Invocation& invocation) {
       "FILE.s is what llvm-mc and clang -S use for AMDGPU: instructions in LLVM's syntax, GNU directives, and the\n"
       "AMDGPU ones (.amdhsa_kernel ...). Mistakes are listed as file:line:column: error: ..., all of them.");
   command->add_option("FILE.s", request->input, "Assembly text; - is standard input")->type_name("FILE")->required();
-  command->add_option("--gpu", request->gpu, "Processor, target ID or product: gfx1030, gfx90a:xnack-,\nmi250x")
-      ->type_name("GPU")
-      ->required();
+  command
+      ->add_option("--gpu", request->gpu,
+                   "Processor, target ID or product: gfx1030, gfx90a:xnack-,\nmi250x; not with .catalyst_target, which "
+                   "names the GPU")
+      ->type_name("GPU");
   auto* output =
       command->add_option("-o,--output", request->output, "File to write; - is standard output")->type_name("FILE");
   command->add_flag("--syntax-only", request->syntax_only, "Only list the mistakes, and write nothing")

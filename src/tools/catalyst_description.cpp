@@ -2,14 +2,18 @@
 #include "tools/catalyst_description.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "assembler/catalyst/catalyst_text.h"
 #include "assembler/disassembly/disassembly.h"
 #include "object/catalyst_cl2.h"
+#include "object/catalyst_code.h"
 #include "object/catalyst_container.h"
 #include "object/catalyst_launch.h"
+#include "object/relocation_type.h"
 #include "support/bytes.h"
 #include "tools/files.h"
 
@@ -297,9 +301,15 @@ void append_bytes(std::string& out, std::span<const uint8_t> bytes) {
   }
 }
 
-/// Appends a kernel's code. The section's heading is left out: its directive names it.
+/// Appends a kernel's code. The section's heading is left out: its directive names it. Labels are written as the
+/// assembler reads them.
 void append_code(std::string& out, std::span<const uint8_t> code, const target::Processor& processor, bool bytes) {
-  append_text(out, assembler::disassemble(code, processor, 64, 0), bytes);
+  auto section = assembler::disassemble(code, processor, 64, 0);
+  const auto labels = std::exchange(section.headings, {});
+  append_text(out, section, bytes, {}, [&](std::string& text, uint64_t address) {
+    for (const assembler::Heading& label : labels)
+      if (label.address == address) (text += label.name) += ":\n";
+  });
 }
 
 void append_quoted(std::string& out, std::string_view text) {
@@ -404,6 +414,44 @@ Result<int> disassemble(const CatalystRequest& request, const catalyst::Containe
   return 0;
 }
 
+/// Appends what precedes the kernels of an OpenCL 2.0 container.
+void append_container(std::string& out, const catalyst::Cl2Container& container) {
+  out += fmt::format(".catalyst_target \"{}\", {}, \"OpenCL 2.0\"\n", container.processor->name,
+                     container.is_64_bit ? 64 : 32);
+  append_quoted_directive(out, ".catalyst_driver", container.acl_version);
+  append_quoted_directive(out, ".catalyst_options", container.compile_options);
+  const std::pair<std::string_view, std::span<const uint8_t>> pieces[] = {
+      {".catalyst_read_only_data", container.read_only_data},
+      {".catalyst_samplers", container.sampler_data},
+      {".catalyst_global", container.global_data}};
+  for (const auto& [directive, bytes] : pieces) {
+    if (bytes.empty()) continue;
+    (out += directive) += '\n';
+    append_bytes(out, bytes);
+  }
+  if (container.bss_bytes != 0) out += fmt::format(".catalyst_bss {}\n", container.bss_bytes);
+}
+
+/// Appends a kernel of OpenCL 2.0, whose code is `text`.
+void append_kernel(std::string& out, const catalyst::Cl2Container& container, const catalyst::Cl2Kernel& kernel,
+                   const std::string& text) {
+  out += fmt::format("\n.catalyst_kernel {}\n", kernel.name);
+  const auto& size = kernel.required_work_group_size;
+  if (size != std::array<uint32_t, 3>{}) out += fmt::format(".catalyst_work_group_size {}\n", fmt::join(size, ", "));
+  for (const catalyst::Cl2Argument& argument : kernel.arguments)
+    if (!argument.name.starts_with("_.")) out += ".catalyst_argument " + assembler::argument_text(argument) + "\n";
+  for (const catalyst::Cl2Relocation& each : container.relocations) {
+    if (each.offset < kernel.code_offset || each.offset - kernel.code_offset >= kernel.code.size()) continue;
+    out += fmt::format(".catalyst_relocation {}, {}, {}, {}\n", each.offset - kernel.code_offset,
+                       each.type == object::R_AMDGPU_ABS32_LO ? "lo" : "hi", each.section, each.addend);
+  }
+  out += ".catalyst_text\n";
+  object::RawKernelCode record = kernel.setup;
+  object::kernel_code_field("kernel_code_entry_byte_offset").set(record, sizeof record);
+  assembler::append_kernel_code(out, record, *container.processor);
+  out += text;
+}
+
 Result<int> disassemble(const CatalystRequest& request, const catalyst::Cl2Container& container) {
   if (container.processor == nullptr)
     return fail(ErrorKind::incompatible, "the file does not name its processor (flags {:#x})",
@@ -411,6 +459,7 @@ Result<int> disassemble(const CatalystRequest& request, const catalyst::Cl2Conta
   std::string out;
   Json all = Json::array();
   bool any = false;
+  append_container(out, container);
   for (const catalyst::Cl2Kernel& kernel : container.kernels) {
     if ((!request.kernel.empty() && kernel.name != request.kernel) || kernel.code.empty()) continue;
     any = true;
@@ -419,8 +468,7 @@ Result<int> disassemble(const CatalystRequest& request, const catalyst::Cl2Conta
     if (request.json)
       all.push_back({{"kernel", kernel.name}, {"processor", container.processor->name}, {"text", text}});
     else
-      out +=
-          fmt::format("{}; kernel {}, {}\n{}", out.empty() ? "" : "\n", kernel.name, container.processor->name, text);
+      append_kernel(out, container, kernel, text);
   }
   if (!any && !request.kernel.empty()) return fail(ErrorKind::not_found, "no kernel named '{}'", request.kernel);
   if (request.json) out = dump(all, 2) + "\n";
@@ -430,9 +478,7 @@ Result<int> disassemble(const CatalystRequest& request, const catalyst::Cl2Conta
 
 }  // namespace
 
-bool is_catalyst(std::span<const uint8_t> file) {
-  return catalyst::is_container(file) || catalyst::is_cl2_container(file);
-}
+bool is_catalyst(std::span<const uint8_t> file) { return catalyst::is_catalyst(file); }
 
 Result<int> inspect_catalyst(const CatalystRequest& request, std::span<const uint8_t> file) {
   const auto description = [&]() -> Result<Json> {

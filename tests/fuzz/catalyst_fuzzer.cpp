@@ -1,6 +1,7 @@
-// Input: an OpenCL binary of AMD's Catalyst driver, of OpenCL 1.x or 2.0.
+// Input: an OpenCL binary of AMD's Catalyst driver, of OpenCL 1.x or 2.0. It is read, and converted for a launch.
 #include "fuzz/fuzzer.h"
-#include "object/catalyst_launch.h"
+#include "object/catalyst_code.h"
+#include "object/executable.h"
 
 using namespace Atoll;
 using namespace Atoll::object::catalyst;
@@ -35,6 +36,14 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         touch(argument.type_name);
       }
       static_cast<void>(launch_info(*container, kernel));
+    }
+  }
+  if (is_catalyst(bytes)) {
+    if (const auto converted = make_code_object(bytes)) {
+      const auto read = object::read_executable(*converted);
+      test::require(read.has_value(), "a converted container can be loaded");
+      test::require(container_of(*converted).has_value(), "a converted container has the original in it");
+      test::require(constant_buffer_code(*converted).has_value(), "a converted container has its launches");
     }
   }
   return 0;

@@ -4,6 +4,7 @@
 // are those that LLVM reads.
 #include <fmt/format.h>
 
+#include "assembler/catalyst/catalyst_text.h"
 #include "assembler/syntax/parser.h"
 #include "object/code_object_v2.h"
 #include "object/elf.h"
@@ -25,7 +26,9 @@ const KernelCodeField* find_field(std::string_view key) {
   return nullptr;
 }
 
-object::RawKernelCode usual_record(const target::Processor& processor, bool wave32) {
+}  // namespace
+
+object::RawKernelCode usual_kernel_code(const target::Processor& processor, bool wave32) {
   object::RawKernelCode record{};
   for (const KernelCodeField& field : object::kernel_code_fields()) field.set(record, field.usual);
   const auto set = [&](std::string_view name, uint64_t value) { object::kernel_code_field(name).set(record, value); };
@@ -43,8 +46,6 @@ object::RawKernelCode usual_record(const target::Processor& processor, bool wave
   }
   return record;
 }
-
-}  // namespace
 
 /// .hsa_code_object_version major, minor
 bool Parser::directive_hsa_code_object_version(std::string_view, Place) {
@@ -129,7 +130,7 @@ bool Parser::directive_amdgpu_hsa_kernel(std::string_view, Place) {
 /// .amd_kernel_code_t, lines "key = value", .end_amd_kernel_code_t
 bool Parser::directive_amd_kernel_code_t(std::string_view, Place begin) {
   if (!expect_end()) return false;
-  object::RawKernelCode record = usual_record(*target_.processor, options_.wave32);
+  object::RawKernelCode record = usual_kernel_code(*target_.processor, options_.wave32);
   bool good = true;
   for (;;) {
     while (lexer().accept(TokenKind::end_of_statement)) {
