@@ -167,6 +167,8 @@ Expected<Code> Gpu::load(std::span<const std::byte> file) const {
     auto catalyst = object::catalyst::constant_buffer_code((*loaded)->file());
     if (!catalyst) return failed(catalyst.error());
     code.state_->objects.push_back({.code = std::move(*loaded), .printf_formats = std::move(formats)});
+    code.state_->objects.back().has_image_blocks =
+        object::catalyst::container_of(code.state_->objects.back().code->file()).has_value();
     if (*catalyst)
       code.state_->objects.back().catalyst =
           std::make_shared<const object::catalyst::ConstantBufferCode>(std::move(**catalyst));

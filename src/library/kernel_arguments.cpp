@@ -205,6 +205,9 @@ Result<std::vector<std::byte>> pack_arguments(const KernelMetadata& kernel, std:
       put(argument, &place, sizeof place);
       launch.dynamic_lds_bytes = static_cast<uint32_t>(place + bytes - kernel.group_segment_fixed_size);
       launch.lds.push_back({.begin = place, .end = place + bytes, .name = what});
+    } else if (kind == Parameter::Kind::pointer && argument.size < sizeof(uint64_t) && given.type.is_pointer) {
+      return fail(ErrorKind::unsupported, "{} of kernel {} is a {}-bit pointer; GPU memory is not in their range", what,
+                  kernel.name, argument.size * 8);
     } else if (given.bytes.size() != argument.size) {
       return fail(ErrorKind::invalid_argument, "{} of kernel {} has {} bytes, {} are given", what, kernel.name,
                   argument.size, given.bytes.size());

@@ -5,6 +5,7 @@
 
 #include "library/failure.h"
 #include "library/state.h"
+#include "machine/wave/catalyst_image.h"
 #include "machine/wave/catalyst_launch.h"
 
 namespace Atoll::library {
@@ -184,6 +185,20 @@ Expected<PreparedLaunch> prepare(const Gpu::State& gpu, const Code::State& code,
   return prepare(gpu, found, launch, arguments);
 }
 
+/// Checks the images that a kernel of a Catalyst container gets the addresses of.
+support::Result<void> check_images(const Gpu::State& gpu, const PreparedLaunch& launch) {
+  for (const object::KernelArgument& argument : launch.kernel.metadata->arguments) {
+    if (argument.access.empty()) continue;
+    uint64_t address = 0;
+    std::memcpy(&address, launch.segment.data() + argument.offset, std::min<size_t>(argument.size, sizeof address));
+    const auto image = machine::read_catalyst_image(address, argument.type_name, gpu.gpu->processor());
+    if (!image)
+      return support::within(fmt::format("kernel {}: argument {}", launch.kernel.metadata->name, argument.name),
+                             image.error());
+  }
+  return {};
+}
+
 /// Runs a kernel whose arguments are in constant buffers.
 support::Result<machine::KernelStatistics> run_catalyst(Gpu::State& gpu, const PreparedLaunch& launch,
                                                         const object::catalyst::LaunchInfo& info,
@@ -223,6 +238,9 @@ Expected<LaunchResult> run(Gpu::State& gpu, PreparedLaunch launch) {
       services.ended_well = true;
       return result_of(*done);
     }
+  }
+  if (launch.kernel.object->has_image_blocks) {
+    if (auto checked = check_images(gpu, launch); !checked) return failed(std::move(checked).error());
   }
   machine::Memory& memory = gpu.gpu->memory();
   const auto kernarg = gpu.kernarg.take(memory, launch.segment);

@@ -46,6 +46,7 @@ struct LoadedObject {
   std::vector<PrintfFormat> printf_formats;
   /// Of a Catalyst container of OpenCL 1.x, whose kernels have constant buffers; null of other code.
   std::shared_ptr<const object::catalyst::ConstantBufferCode> catalyst{};
+  bool has_image_blocks = false;  ///< images are blocks of Catalyst's, which a launch can check
 };
 
 /// A kernel's metadata, symbol and code object; null if not found.

@@ -91,19 +91,24 @@ std::string_view value_kind_of(const Cl2Argument& argument) {
     case ArgumentType::pointer:
       return argument.space == "local" ? "DynamicSharedPointer" : "GlobalBuffer";
     case ArgumentType::structure:
-      return "GlobalBuffer";  // structures are passed by their address
+    case ArgumentType::image:
+    case ArgumentType::sampler:
+      return "GlobalBuffer";  // passed by their address
     case ArgumentType::queue:
     case ArgumentType::event:
       return "Queue";
-    case ArgumentType::image:
-      return "Image";
-    case ArgumentType::sampler:
-      return "Sampler";
     case ArgumentType::pipe:
       return "Pipe";
     default:
       return "ByValue";
   }
+}
+
+/// Returns AccQual, which only images have.
+std::string_view access_name(std::string_view access) {
+  if (access.empty()) return {};
+  if (access == "read_only" || access == "RO") return "ReadOnly";
+  return access == "write_only" || access == "WO" ? "WriteOnly" : "ReadWrite";
 }
 
 constexpr std::string_view setup_argument_kinds[] = {"HiddenGlobalOffsetX", "HiddenGlobalOffsetY",
@@ -133,6 +138,7 @@ Result<std::string> metadata_of(const LaunchInfo& launch, const Cl2Kernel& kerne
                                    .offset = place.offset,
                                    .size = place.size,
                                    .space = space == std::end(spaces) ? std::string_view() : space->second,
+                                   .access = access_name(argument.access),
                                    .is_const = argument.is_const});
     if (!added) return std::unexpected(added.error());
   }
@@ -171,16 +177,17 @@ Result<std::string> metadata_of(const LaunchInfo& launch, const KernelText* text
         if (line.type_name.empty()) line.type_name = argument.type + "*";
         break;
       case ArgumentToken::image:
-        line.kind = "Image";
-        line.size = image_constant_bytes;
-        line.access = argument.access == "RO" ? "ReadOnly" : argument.access == "WO" ? "WriteOnly" : "ReadWrite";
+        line.kind = "GlobalBuffer";
+        line.size = address_bytes;
+        line.access = access_name(argument.access);
+        if (line.type_name.empty()) line.type_name = argument.type == "3D" ? "image3d_t" : "image2d_t";
         break;
       case ArgumentToken::sampler:
-        line.kind = "Sampler";
-        line.size = 4;
+        line.size = 4;  // the sampler's value
+        line.type_name = "uint";
         break;
       case ArgumentToken::counter:
-        line.kind = "Queue";  // no launch can pass it
+        line.kind = "Counter";  // no launch can pass it
         line.size = 4;
         break;
     }

@@ -60,6 +60,13 @@ Result<LaunchInfo> launch_info(const Container& container, const Kernel& kernel)
                   kernel.name, *user_data_class_name(data.data_class), data.first_sgpr + data.num_sgprs - 1,
                   user_sgprs);
   if (const KernelText* text = kernel.text()) {
+    for (const MetadataToken& token : text->tokens) {
+      if (!token.is("sampler") || token.text("kernel_defined") != "1") continue;
+      if (token.number("id") > max_buffer_id)
+        return fail(ErrorKind::invalid_file, "kernel {}: sampler {} has number {}; the largest is {}", kernel.name,
+                    token.text("name"), token.number("id"), max_buffer_id);
+      launch.samplers.push_back({.id = token.number("id"), .value = token.number("value")});
+    }
     for (MetadataArgument& argument : text->arguments()) {
       if (argument.constant_buffer != 1) continue;
       if (argument.id > max_buffer_id)

@@ -17,6 +17,11 @@
 
 namespace Atoll::object::catalyst {
 
+/// A sampler that a kernel of OpenCL 1.x defines.
+struct KernelSampler {
+  uint32_t id, value;
+};
+
 struct LaunchInfo {
   std::string name;
   const target::Processor* processor = nullptr;
@@ -28,6 +33,7 @@ struct LaunchInfo {
   std::vector<UserData> user_data;
   std::vector<MetadataArgument> constant_arguments;  ///< in constant buffer 1
   uint32_t constant_buffer_1_bytes = 0;
+  std::vector<KernelSampler> samplers;  ///< that the kernel itself defines
   // OpenCL 2.0:
   UserDataLayout user_sgprs;
   std::vector<Cl2Argument> arguments;  ///< without setup arguments

@@ -10,7 +10,9 @@
 #include <fmt/format.h>
 
 #include "object/catalyst_cl2_files.h"
+#include "semantics/image/image_resource.h"
 #include "support/command.h"
+#include "target/processor.h"
 
 namespace Atoll::test {
 
@@ -26,6 +28,36 @@ inline Bytes assembled(std::string_view processor, std::string_view text) {
   EXPECT_EQ(run.exit_code, 0) << run.output << text;
   if (run.exit_code != 0) return words({0xBF810000});
   return read_bytes(directory / "k.bin");
+}
+
+/// An image argument: 8 dwords of resource, channel type and channel order.
+struct ImageBlock {
+  std::array<uint32_t, 8> resource{};
+  uint32_t type = 0, order = 0;
+  uint32_t unused[6]{};
+};
+
+/// Returns the block of an image in memory. `components` and `bits` describe an element; rows have `row_pitch`
+/// elements.
+inline ImageBlock image_block(std::string_view processor, const void* memory, semantics::ImageType type,
+                              const std::array<uint32_t, 3>& size, uint32_t row_pitch, uint8_t components, uint8_t bits,
+                              semantics::NumberFormat number, uint32_t channel_type, uint32_t channel_order) {
+  using Select = semantics::ComponentSelect;
+  semantics::ImageResource resource;
+  resource.base = reinterpret_cast<uint64_t>(memory);
+  resource.type = type;
+  resource.format.components = components;
+  resource.format.bytes = static_cast<uint8_t>(components * bits / 8);
+  for (unsigned i = 0; i < components; ++i) resource.format.width[i] = bits;
+  resource.format.number = number;
+  resource.selects = {Select::x, Select::y, Select::z, Select::w};
+  resource.width = size[0];
+  resource.height = size[1];
+  resource.depth = size[2];
+  resource.row_pitch = row_pitch;
+  const auto words = semantics::write_image_resource(resource, *target::find_processor(processor));
+  EXPECT_TRUE(words);
+  return {.resource = words.value_or(std::array<uint32_t, 8>{}), .type = channel_type, .order = channel_order};
 }
 
 /// Offsets of scalar loads are dwords on GFX6 and GFX7, and bytes later.

@@ -13,6 +13,7 @@
 #include <random>
 
 #include "atoll/atoll.h"
+#include "library/catalyst_kernels.h"
 
 namespace Atoll {
 namespace {
@@ -545,6 +546,44 @@ TEST_F(CatalystBinaries, SimpleConvolution) {
       expected.push_back(static_cast<uint32_t>(sum + 0.5F));
     }
   EXPECT_EQ(out.read(), expected);
+}
+
+TEST_F(CatalystBinaries, SimpleImage) {
+  load("SimpleImage");
+  constexpr uint32_t width = 64, height = 16, unsigned_int8 = 11, rgba = 8;
+  const auto pixels = integers(width * height, UINT32_MAX);
+  const auto in = buffer(pixels), out = zeroes<uint32_t>(pixels.size());
+  const auto image = [&](const TypedBuffer<uint32_t>& memory, semantics::ImageType type) {
+    return buffer(List<test::ImageBlock>{test::image_block("gfx600", memory.data(), type, {width, height, 1}, width, 4,
+                                                           8, semantics::NumberFormat::uint, unsigned_int8, rgba)});
+  };
+  using enum semantics::ImageType;
+  launch("image2dCopy", {.grid = {width, height}, .block = {16, 16}}, image(in, two_d), image(out, two_d));
+  EXPECT_EQ(out.read(), pixels);
+  const auto again = zeroes<uint32_t>(pixels.size());
+  launch("image3dCopy", {.grid = {width, height}, .block = {16, 16}}, image(in, three_d), image(again, two_d));
+  EXPECT_EQ(again.read(), pixels);
+}
+
+TEST_F(CatalystBinaries, MatrixMulImage) {
+  load("MatrixMulImage");
+  constexpr uint32_t n = 64, float32 = 15, rgba = 8;
+  const auto a = floats(n * n), b = floats(n * n);
+  List<float> expected(n * n);
+  for (uint32_t y = 0; y < n; ++y)
+    for (uint32_t x = 0; x < n; ++x)
+      for (uint32_t k = 0; k < n; ++k) expected[y * n + x] += a[y * n + k] * b[k * n + x];
+  const auto image = [&](const TypedBuffer<float>& memory) {
+    return buffer(
+        List<test::ImageBlock>{test::image_block("gfx600", memory.data(), semantics::ImageType::two_d, {n / 4, n, 1},
+                                                 n / 4, 4, 32, semantics::NumberFormat::floating, float32, rgba)});
+  };
+  const auto left = buffer(a), right = buffer(b);
+  for (const auto& [kernel, rows] : {std::pair("mmmKernel", 4u), {"mmmKernel2", 8u}, {"mmmKernel3", 8u}}) {
+    const auto out = zeroes<float>(n * n);
+    launch(kernel, {.grid = {n / 4, n / rows}, .block = {8, 8}}, image(left), image(right), image(out), n, n);
+    expect_near(out.read(), expected, 1e-4F);
+  }
 }
 
 TEST_F(CatalystBinaries, SobelFilter) {

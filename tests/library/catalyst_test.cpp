@@ -1,13 +1,16 @@
-// Kernels of Catalyst's OpenCL 2.0, launched through the library: each rule of "AMD Catalyst OpenCL 2.0 ABI
-// description" with a kernel that reports what it started with. Code is LLVM's, results are worked out on the host.
+// Kernels of Catalyst's OpenCL 2.0 and 1.x, launched through the library: each rule of "AMD Catalyst OpenCL 2.0 ABI
+// description", and the constant buffers of OpenCL 1.x, with a kernel that reports what it started with. Code is
+// LLVM's, results are worked out on the host.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <numeric>
 
+#include "assembler/catalyst/catalyst_text.h"
 #include "atoll/atoll.h"
 #include "library/catalyst_kernels.h"
+#include "object/catalyst_code.h"
 
 namespace Atoll {
 namespace {
@@ -263,6 +266,93 @@ TEST_F(CatalystCl2Launch, FlatReachesLdsAndScratchByTheirBases) {
   }
 }
 
+TEST_F(CatalystCl2Launch, ImagesAreResourceTypeAndOrder) {
+  constexpr uint32_t width = 64, unsigned_int8 = 11, rgba = 8;
+  for (const TestGpu& each : gpus) {
+    use(each);
+    const auto pixels = gpu.allocate<uint32_t>(width * 4).value();
+    for (uint32_t i = 0; i < width * 4; ++i) pixels.span()[i] = 0x01020304 * (i % 60);
+    const auto block = gpu.allocate<test::ImageBlock>(1).value();
+    const auto describe = [&](semantics::ImageType type, uint32_t order) {
+      block.span()[0] = test::image_block(each.dialect.processor, pixels.data(), type, {width, 4, 1}, width, 4, 8,
+                                          semantics::NumberFormat::uint, unsigned_int8, order);
+    };
+    describe(semantics::ImageType::two_d, rgba);
+    // Each work-item loads the element of row 2 at its number; the words after the resource are stored behind.
+    const bool is_9 = is_gfx9();
+    const unsigned args = 6;
+    const Bytes code = test::assembled(
+        each.dialect.processor,
+        fmt::format("s_load_dwordx2 s[12:13], s[{0}:{1}], {2}\ns_load_dwordx2 s[14:15], s[{0}:{1}], {3}\n"
+                    "s_waitcnt lgkmcnt(0)\ns_load_dwordx8 s[16:23], s[14:15], 0\n"
+                    "s_load_dwordx2 s[24:25], s[14:15], {4}\ns_waitcnt lgkmcnt(0)\n"
+                    "v_mov_b32 v1, 2\n"
+                    "image_load v[4:7], v[0:1], s[16:23] dmask:0xf unorm\ns_waitcnt vmcnt(0)\n"
+                    "v_lshlrev_b32 v5, 8, v5\nv_lshlrev_b32 v6, 16, v6\nv_lshlrev_b32 v7, 24, v7\n"
+                    "v_or_b32 v4, v4, v5\nv_or_b32 v6, v6, v7\nv_or_b32 v4, v4, v6\n"
+                    "v_lshlrev_b32 v2, 2, v0\nv_mov_b32 v3, s13\n"
+                    "{5} v2, vcc, s12, v2\n{6} v3, vcc, 0, v3, vcc\nflat_store_dword v[2:3], v4\n"
+                    "v_mov_b32 v2, s12\nv_mov_b32 v3, s13\n{5} v2, vcc, 0x100, v2\n{6} v3, vcc, 0, v3, vcc\n"
+                    "v_mov_b32 v8, s24\nv_mov_b32 v9, s25\nflat_store_dwordx2 v[2:3], v[8:9]\ns_endpgm\n",
+                    args, args + 1, each.dialect.offset(48), each.dialect.offset(56), each.dialect.offset(32),
+                    each.dialect.add, each.dialect.add_carry));
+    const uint32_t properties = buffer | setup_pointer | arguments_pointer | (is_9 ? flat_scratch : 0);
+    const std::vector<Cl2TestArgument> own = {
+        {.name = "out", .type_name = "uint*", .type = 7, .space = 4, .is_pointer = 1},
+        {.name = "image", .type_name = "image2d_t", .type = 1, .kind = 2}};
+    const Bytes kernel = test::cl2_kernel(properties, is_9 ? 10 : 8, code);
+    const auto got = run(own, kernel, {.grid = {64}, .block = {64}}, {out, block});
+    ASSERT_FALSE(got.empty());
+    for (uint32_t i = 0; i < width; ++i) ASSERT_EQ(got[i], pixels.span()[2 * width + i]) << each.dialect.processor;
+    EXPECT_EQ(got[64] & 0xF, unsigned_int8);
+    EXPECT_EQ(got[65] & 0x1F, rgba);
+    const auto code_of_kernel = load(own, kernel).value();
+    const auto error = [&](const Argument& image) {
+      const auto done =
+          gpu.launch_with(code_of_kernel, "k", {.grid = {64}, .block = {64}}, std::vector<Argument>{out, image});
+      return done ? "no error" : done.error().message;
+    };
+    describe(semantics::ImageType::three_d, rgba);
+    EXPECT_EQ(error(block), "kernel k: argument image: the image is of type image3d_t, the kernel takes image2d_t");
+    describe(semantics::ImageType::two_d, 23);
+    EXPECT_EQ(error(block), "kernel k: argument image: the image has channel order 23, which does not exist");
+    EXPECT_EQ(error(uint64_t{0}), "kernel k: argument image: the image at 0x0 is not in memory");
+  }
+}
+
+TEST_F(CatalystCl2Launch, Arguments32BitsWideHaveTheirLayout) {
+  use(gpus[1]);
+  auto probe = this->probe();
+  probe.put_memory(6, 0, 12);
+  std::vector<Cl2TestArgument> own = {{.name = "c", .type_name = "char", .type = 2},
+                                      {.name = "p", .type_name = "int*", .type = 7, .space = 4, .is_pointer = 1},
+                                      {.name = "l", .type_name = "long", .type = 9},
+                                      {.name = "n", .type_name = "int", .type = 8}};
+  auto all = with_setup_arguments(own);
+  for (Cl2TestArgument& each : all)
+    if (each.name.starts_with("_.") && each.type == 9) each.type = 8;
+  Bytes record = test::cl2_metadata(false, all);
+  std::memset(record.data() + 0x30, 0, 12);  // no required size
+  const Bytes file = test::cl2_newer_container<test::Elf32Types>(
+      record, test::cl2_kernel(buffer | setup_pointer | arguments_pointer, 8, probe.code()), model.version);
+  const auto code = gpu.load(std::as_bytes(std::span(file)));
+  ASSERT_TRUE(code) << code.error().message;
+  const auto done = gpu.launch_with(*code, "k", {.grid = {1}, .block = {1}},
+                                    std::vector<Argument>{int8_t{5}, 0x1234u, int64_t{-2}, 77});
+  ASSERT_TRUE(done) << done.error().message;
+  const auto got = out.read();
+  EXPECT_EQ(got[0] | got[1] | got[2] | got[3] | got[4] | got[5], 0u);  // six setup arguments of 4 bytes
+  EXPECT_EQ(got[6] & 0xFF, 5u);
+  EXPECT_EQ(got[7], 0x1234u);
+  EXPECT_EQ(got[8], static_cast<uint32_t>(-2));
+  EXPECT_EQ(got[9], UINT32_MAX);
+  EXPECT_EQ(got[10], 77u);
+  const auto refused =
+      gpu.launch_with(*code, "k", {.grid = {1}, .block = {1}}, std::vector<Argument>{int8_t{5}, out, int64_t{-2}, 77});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("is a 32-bit pointer; GPU memory is not in their range"));
+}
+
 TEST_F(CatalystCl2Launch, DescribesParameters) {
   use(gpus[0]);
   const auto code = load({{.name = "n", .type_name = "uint", .type = 8},
@@ -284,6 +374,184 @@ TEST_F(CatalystCl2Launch, DescribesParameters) {
                       std::vector<Argument>{1u, gpu.allocate<float>(4).value(), LocalMemory{64}, uint64_t{0}});
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("(queue_t q) of kernel k is of a kind that Atoll cannot pass: Queue"));
+}
+
+// --- OpenCL 1.x
+
+struct TestDevice {
+  const char* name;
+  Dialect dialect;
+};
+const TestDevice devices[] = {{"tahiti", {"gfx600", true}}, {"spectre", {"gfx700", true}}, {"fiji", {"gfx803"}}};
+
+/// Writes dwords of constant buffers 0 and 1 to UAV 10, the 4 SGPRs from s8 on.
+std::string dump_constants(const Dialect& dialect, unsigned of_buffer_0, unsigned of_buffer_1) {
+  std::string text;
+  unsigned at = 0;
+  for (const auto& [descriptor, count] : {std::pair("s[0:3]", of_buffer_0), {"s[4:7]", of_buffer_1}})
+    for (unsigned i = 0; i < count; ++i, at += 4)
+      text += fmt::format(
+          "\ts_buffer_load_dword s20, {}, {:#x}\n\ts_waitcnt lgkmcnt(0)\n\tv_mov_b32_e32 v4, s20\n"
+          "\tbuffer_store_dword v4, off, s[8:11], 0 offset:{}\n",
+          descriptor, dialect.offset(4 * i), at);
+  return text + "\ts_endpgm\n";
+}
+
+std::string container_text(const TestDevice& device, unsigned bits, const std::string& arguments,
+                           const std::string& code) {
+  std::string text =
+      fmt::format(".catalyst_target \"{}\", {}\n.catalyst_kernel k\n.catalyst_metadata\n", device.name, bits);
+  text += "\t.ascii \";ARGSTART:__OpenCL_k_kernel\\n\"\n";
+  if (bits == 64) text += "\t.ascii \";memory:64bitABI\\n\"\n";
+  for (size_t at = 0; at < arguments.size();) {
+    const size_t end = arguments.find('\n', at);
+    text += fmt::format("\t.ascii \"{}\\n\"\n", arguments.substr(at, end - at));
+    at = end + 1;
+  }
+  return text +
+         "\t.ascii \";ARGEND:__OpenCL_k_kernel\\n\"\n"
+         ".catalyst_user_data IMM_CONST_BUFFER, 0, 0, 4\n.catalyst_user_data IMM_CONST_BUFFER, 1, 4, 4\n"
+         ".catalyst_user_data IMM_UAV, 10, 8, 4\n.catalyst_vgprs 8\n.catalyst_sgprs 24\n.catalyst_lds 4096\n"
+         ".catalyst_float_mode 0xc0\n.catalyst_dimensions 3\n.catalyst_text\n" +
+         code;
+}
+
+class CatalystCl1Launch : public testing::Test {
+ protected:
+  std::vector<uint32_t> run(const TestDevice& device, unsigned bits, const std::string& arguments,
+                            const std::string& code, const LaunchShape& shape, std::vector<Argument> others) {
+    return run(device, container_text(device, bits, arguments, code), shape, std::move(others));
+  }
+  std::vector<uint32_t> run(const TestDevice& device, const std::string& text, const LaunchShape& shape,
+                            std::vector<Argument> others) {
+    const auto made = assembler::assemble_catalyst("k.s", text, {});
+    EXPECT_EQ(made.messages, "");
+    if (!made.bytes) return {};
+    auto created = Gpu::create(device.dialect.processor, {.timeout_seconds = 60});
+    EXPECT_TRUE(created) << created.error().message;
+    if (!created) return {};
+    const auto loaded = created->load(std::as_bytes(std::span(*made.bytes)));
+    EXPECT_TRUE(loaded) << loaded.error().message;
+    if (!loaded) return {};
+    const auto out = created->allocate<uint32_t>(256).value();
+    others.insert(others.begin(), out);
+    const auto done = created->launch_with(*loaded, "k", shape, others);
+    error = done ? "" : done.error().message;
+    return out.read();
+  }
+
+  std::string error;
+};
+
+TEST_F(CatalystCl1Launch, ConstantBuffer0HasSizesOfTheLaunch) {
+  for (const TestDevice& device : devices) {
+    for (const unsigned bits : {32u, 64u}) {
+      const auto got = run(device, bits, ";pointer:out:u32:1:1:0:uav:10:4\n", dump_constants(device.dialect, 40, 4),
+                           {.grid = {8, 6, 4}, .block = {4, 3, 2}}, {});
+      ASSERT_EQ(error, "");
+      ASSERT_FALSE(got.empty());
+      const std::vector<uint32_t> sizes(got.begin(), got.begin() + 11);
+      EXPECT_THAT(sizes, testing::ElementsAre(8, 6, 4, 3, 4, 3, 2, 0, 2, 2, 2)) << device.name << bits;
+      for (size_t i = 24; i < 40; ++i) EXPECT_EQ(got[i], 0u) << i;  // offsets, and no constant data
+      EXPECT_EQ(got[40], 0u);                                       // the pointer is the offset into its own buffer
+    }
+  }
+}
+
+TEST_F(CatalystCl1Launch, ConstantBuffer1HasArgumentsInSlots) {
+  struct Pair {
+    uint32_t a[5];
+  };
+  for (const TestDevice& device : devices) {
+    const std::array<float, 4> floats{1, 2, 3, 4};
+    const std::array<double, 4> doubles{1, -2, 4, -8};
+    const std::array<uint8_t, 8> bytes{1, 2, 3, 4, 5, 6, 7, 8};
+    const auto got =
+        run(device, 32,
+            ";pointer:out:u32:1:1:0:uav:10:4\n;value:c:i8:1:1:16\n;value:l:i64:1:1:32\n"
+            ";value:f:float:4:1:48\n;value:d:double:4:1:64\n;value:v:u8:8:1:96\n;value:b:i1:1:1:128\n"
+            ";value:s:struct:20:1:144\n;pointer:lds:i32:1:1:176:hl:1:4\n;value:n:i32:1:1:192\n",
+            dump_constants(device.dialect, 0, 52), {.grid = {1}, .block = {1}},
+            {int8_t{-3}, int64_t{-5}, floats, doubles, bytes, 3, Pair{{1, 2, 3, 4, 5}}, LocalMemory{256}, 99});
+    ASSERT_EQ(error, "");
+    ASSERT_FALSE(got.empty());
+    const auto at = [&](size_t byte) { return reinterpret_cast<const uint8_t*>(got.data()) + byte; };
+    EXPECT_EQ(static_cast<int8_t>(*at(16)), -3);
+    EXPECT_EQ(std::memcmp(at(32), std::array{int64_t{-5}}.data(), 8), 0);
+    EXPECT_EQ(std::memcmp(at(48), floats.data(), 16), 0);
+    EXPECT_EQ(std::memcmp(at(64), doubles.data(), 32), 0);
+    EXPECT_EQ(std::memcmp(at(96), bytes.data(), 4), 0);  // every 4 components start a slot
+    EXPECT_EQ(std::memcmp(at(112), bytes.data() + 4, 4), 0);
+    EXPECT_EQ(got[32], 1u);  // a boolean's upper 31 bits are masked
+    EXPECT_THAT(std::vector(got.begin() + 36, got.begin() + 41), testing::ElementsAre(1, 2, 3, 4, 5));
+    EXPECT_EQ(got[44], 0u);  // a local pointer begins after the metadata's LDS, of which there is none
+    EXPECT_EQ(got[48], 99u);
+  }
+}
+
+TEST_F(CatalystCl1Launch, LocalPointersFollowTheKernelsOwnLds) {
+  const auto got =
+      run(devices[0], 32,
+          ";memory:hwlocal:100\n;pointer:out:u32:1:1:0:uav:10:4\n;pointer:a:i32:1:1:16:hl:1:4\n"
+          ";pointer:b:i32:1:1:32:hl:1:4\n",
+          dump_constants(devices[0].dialect, 0, 12), {.grid = {1}, .block = {1}}, {LocalMemory{64}, LocalMemory{64}});
+  ASSERT_EQ(error, "");
+  EXPECT_GE(got[4], 100u);
+  EXPECT_GE(got[8], got[4] + 64);
+}
+
+TEST_F(CatalystCl1Launch, InternalGlobalTableDescribesScratch) {
+  // The table's second entry is the scratch resource. Each work-item keeps 3 * id in its scratch.
+  const std::string code =
+      "\ts_load_dwordx4 s[16:19], s[0:1], 0x4\n\tv_mul_u32_u24_e32 v1, 3, v0\n\ts_waitcnt lgkmcnt(0)\n"
+      "\tbuffer_store_dword v1, off, s[16:19], s15 offset:8\n\ts_waitcnt vmcnt(0)\n\tv_mov_b32_e32 v1, 0\n\ts_barrier\n"
+      "\tbuffer_load_dword v1, off, s[16:19], s15 offset:8\n\tv_lshlrev_b32_e32 v2, 2, v0\n\ts_waitcnt vmcnt(0)\n"
+      "\tbuffer_store_dword v1, v2, s[8:11], 0 offen\n\ts_endpgm\n";
+  for (const TestDevice& device : {devices[0], devices[1]}) {
+    std::string text = container_text(device, 32, ";pointer:out:u32:1:1:0:uav:10:4\n", code);
+    const std::string before = "IMM_CONST_BUFFER, 0, 0, 4\n";
+    text.replace(text.find(before), before.size(), "PTR_INTERNAL_GLOBAL_TABLE, 0, 0, 2\n.catalyst_scratch 16\n");
+    // SGPRs: 12 of user data, three work-group ids, the scratch offset.
+    const auto got = run(device, text, {.grid = {192}, .block = {192}}, {});
+    ASSERT_EQ(error, "");
+    for (uint32_t i = 0; i < 192; ++i) ASSERT_EQ(got[i], 3 * i) << device.name;
+  }
+}
+
+TEST_F(CatalystCl1Launch, RefusesByName) {
+  const auto refused = [](const Bytes& file) {
+    const auto gpu = Gpu::create("gfx600").value();
+    const auto code = gpu.load(std::as_bytes(std::span(file)));
+    return code ? "no error" : code.error().message;
+  };
+  const std::string_view metadata = ";ARGSTART:k\n;ARGEND:k\n";
+  const auto of_machine = [&](uint16_t machine) {
+    return test::cal_container<test::Elf32Types>(machine, metadata,
+                                                 test::cal_image({{.notes = {}, .text = {}, .data = {}}}));
+  };
+  EXPECT_THAT(refused(of_machine(1001 + 5)), HasSubstr("kernel k is R700 code for rv770, which cannot be executed"));
+  EXPECT_THAT(refused(of_machine(1001 + 8)),
+              HasSubstr("kernel k is Evergreen code for cypress, which cannot be executed"));
+  const Bytes il = test::cal_container<test::Elf32Types>(
+      1021, metadata, test::cal_image({{.machine = 0x19, .notes = {}, .text = test::words({1, 2}), .data = {}}}));
+  EXPECT_THAT(refused(il), HasSubstr("kernel k is AMD IL only, which cannot be executed"));
+  run(devices[0], 32, ";pointer:out:u32:1:1:0:uav:10:4\n;counter:c:32:0:1:16\n", "\ts_endpgm\n",
+      {.grid = {1}, .block = {1}}, {0u});
+  EXPECT_THAT(error, HasSubstr("of kernel k is of a kind that Atoll cannot pass: Counter"));
+  run(devices[0], 32, ";pointer:out:u32:1:1:0:uav:10:4\n;pointer:p:u32:1:1:16:uav:11:4\n", "\ts_endpgm\n",
+      {.grid = {1}, .block = {1}}, {uint64_t{64}});
+  EXPECT_THAT(error, HasSubstr("kernel k: argument p points to 0x40, which is not GPU memory"));
+}
+
+TEST_F(CatalystCl1Launch, EveryCutIsRefused) {
+  const auto made = assembler::assemble_catalyst(
+      "k.s", container_text(devices[0], 32, ";pointer:out:u32:1:1:0:uav:10:4\n", "\ts_endpgm\n"), {});
+  ASSERT_TRUE(made.bytes);
+  ASSERT_TRUE(object::catalyst::make_code_object(*made.bytes));
+  for (size_t size = 0; size < made.bytes->size(); ++size)
+    EXPECT_FALSE(object::catalyst::is_catalyst(std::span(*made.bytes).first(size)) &&
+                 object::catalyst::make_code_object(std::span(*made.bytes).first(size)))
+        << size;
 }
 
 }  // namespace

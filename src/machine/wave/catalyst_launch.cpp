@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "machine/loader.h"
+#include "machine/wave/catalyst_image.h"
 #include "machine/wave/scalar_writer.h"
 #include "machine/wave/wave.h"
 #include "object/catalyst_abi.h"
@@ -64,6 +65,7 @@ void CatalystTables::lay_out(const CatalystLaunch& launch) {
     grow(layout.uav_entries, argument.id);
     if (is_constant(argument)) grow(layout.constant_entries, argument.id);
   }
+  for (const catalyst::KernelSampler& sampler : launch.kernel.samplers) grow(layout.sampler_entries, sampler.id);
   for (const catalyst::UserData& data : launch.kernel.user_data) {
     using enum catalyst::DataClass;
     const auto kind = static_cast<catalyst::DataClass>(data.data_class);
@@ -154,6 +156,43 @@ void CatalystTables::fill_values(const CatalystLaunch& launch) {
   }
 }
 
+/// Writes images' resources to their table and replaces each address by the image's sizes, type and order.
+Result<void> CatalystTables::fill_images(const CatalystLaunch& launch) {
+  const target::Processor& processor = *launch.kernel.processor;
+  const auto in_argument = [&](const MetadataArgument& argument, const support::Error& error) {
+    return support::within(fmt::format("kernel {}: argument {}", launch.kernel.name, argument.name), error);
+  };
+  const auto write_sampler = [&](uint32_t id, uint32_t value) -> Result<void> {
+    const auto words = catalyst_sampler(value, processor);
+    if (!words) return std::unexpected(words.error());
+    std::memcpy(at<uint8_t>(layout_.sampler_table + id * sampler_entry), words->data(), sizeof *words);
+    return {};
+  };
+  for (const catalyst::KernelSampler& sampler : launch.kernel.samplers) {
+    if (auto written = write_sampler(sampler.id, sampler.value); !written)
+      return support::within(fmt::format("kernel {}: sampler {}", launch.kernel.name, sampler.id), written.error());
+  }
+  for (const MetadataArgument& argument : launch.kernel.constant_arguments) {
+    auto* const slot = at<uint8_t>(layout_.constants_1 + argument.offset);
+    if (argument.token == ArgumentToken::sampler) {
+      uint32_t value = 0;
+      std::memcpy(&value, slot, sizeof value);
+      if (auto written = write_sampler(argument.id, value); !written) return in_argument(argument, written.error());
+    }
+    if (argument.token != ArgumentToken::image) continue;
+    uint64_t address = 0;
+    std::memcpy(&address, slot, sizeof address);
+    const auto image = read_catalyst_image(address, argument.type, processor);
+    if (!image) return in_argument(argument, image.error());
+    const uint64_t table = argument.access == "RO" ? layout_.resource_table + argument.id * resource_entry
+                                                   : layout_.uav_table + argument.id * uav_entry;
+    std::memcpy(at<uint8_t>(table), image->resource.data(), sizeof image->resource);
+    const auto constants = catalyst::image_constants(image->constants);
+    std::memcpy(slot, constants.data(), sizeof constants);
+  }
+  return {};
+}
+
 Result<void> CatalystTables::fill(const CatalystLaunch& launch) {
   catalyst::ConstantSetup setup;
   setup.dimensions = launch.dimensions;
@@ -176,6 +215,7 @@ Result<void> CatalystTables::fill(const CatalystLaunch& launch) {
     data_at = support::align_up(data_at + data.bytes.size(), block_alignment);
   }
   fill_values(launch);
+  if (auto filled = fill_images(launch); !filled) return filled;
   return fill_pointers(launch);
 }
 

@@ -35,7 +35,8 @@ struct CatalystLaunch {
 /// Guest memory of a launch: constant buffers, tables of descriptors.
 class CatalystTables {
  public:
-  /// Errors: a pointer outside of allocated memory, buffers of one UAV that are more than 4 GiB apart.
+  /// Errors: a pointer outside of allocated memory, buffers of one UAV that are more than 4 GiB apart, an image of
+  /// another type than the kernel's.
   static support::Result<CatalystTables> make(const CatalystLaunch& launch, Memory& memory);
   CatalystTables(CatalystTables&& other) noexcept;
   CatalystTables& operator=(CatalystTables&&) = delete;
@@ -60,6 +61,7 @@ class CatalystTables {
   void lay_out(const CatalystLaunch& launch);
   support::Result<void> fill(const CatalystLaunch& launch);
   void fill_values(const CatalystLaunch& launch);
+  support::Result<void> fill_images(const CatalystLaunch& launch);
   support::Result<void> fill_pointers(const CatalystLaunch& launch);
   template <typename T>
   T* at(uint64_t offset) const {
