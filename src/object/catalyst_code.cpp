@@ -59,7 +59,7 @@ class MetadataWriter {
     text_ += fmt::format(
         "    CodeProps:\n      KernargSegmentSize: {}\n      KernargSegmentAlign: 16\n      GroupSegmentFixedSize: {}\n"
         "      PrivateSegmentFixedSize: {}\n      WavefrontSize: 64\n      NumSGPRs: {}\n      NumVGPRs: {}\n"
-        "      MaxFlatWorkGroupSize: 1024\n    Args:\n",
+        "      MaxFlatWorkGroupSize: 1024\n",
         argument_bytes, state.group_segment_fixed_size, state.private_segment_fixed_size, state.sgprs, state.vgprs);
   }
 
@@ -67,6 +67,8 @@ class MetadataWriter {
     if (line.offset < end_)
       return fail(ErrorKind::invalid_file, "argument {} at byte {} overlaps the one before it, which ends at byte {}",
                   line.name, line.offset, end_);
+    if (!has_arguments_) text_ += "    Args:\n";
+    has_arguments_ = true;
     if (line.offset > end_)
       text_ += fmt::format("      - Size: {}\n        Align: 1\n        ValueKind: HiddenNone\n", line.offset - end_);
     text_ += fmt::format("      - Size: {}\n        Align: 1\n        ValueKind: {}\n", line.size, line.kind);
@@ -84,6 +86,7 @@ class MetadataWriter {
  private:
   std::string text_;
   uint32_t end_ = 0;
+  bool has_arguments_ = false;
 };
 
 std::string_view value_kind_of(const Cl2Argument& argument) {

@@ -543,6 +543,18 @@ TEST_F(CatalystCl1Launch, RefusesByName) {
   EXPECT_THAT(error, HasSubstr("kernel k: argument p points to 0x40, which is not GPU memory"));
 }
 
+TEST_F(CatalystCl1Launch, KernelsWithoutArgumentsRun) {
+  const auto made = assembler::assemble_catalyst("k.s", container_text(devices[0], 32, "", "\ts_endpgm\n"), {});
+  ASSERT_TRUE(made.bytes) << made.messages;
+  const auto gpu = Gpu::create("gfx600").value();
+  const auto code = gpu.load(std::as_bytes(std::span(*made.bytes)));
+  ASSERT_TRUE(code) << code.error().message;
+  EXPECT_TRUE(code->describe("k").value().parameters.empty());
+  const auto done = gpu.launch_with(*code, "k", {.grid = {128}, .block = {64}}, {});
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(done->wave_instructions, 2u);
+}
+
 TEST_F(CatalystCl1Launch, EveryCutIsRefused) {
   const auto made = assembler::assemble_catalyst(
       "k.s", container_text(devices[0], 32, ";pointer:out:u32:1:1:0:uav:10:4\n", "\ts_endpgm\n"), {});
