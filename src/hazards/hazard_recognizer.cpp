@@ -17,7 +17,7 @@ bool is_member(const ClassSet& set, InstructionClass wanted) {
 
 bool is_side(const ClassSet& set, const Side& side) { return is_member(set, side.is) && !is_member(set, side.is_not); }
 
-/// What an instruction waits for, in the terms of EndingWait.
+/// Returns the waits of an instruction as EndingWait.
 struct Waits {
   std::optional<CounterWaits> counters;
   std::optional<DependencyFields> dependencies;

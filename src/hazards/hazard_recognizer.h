@@ -17,7 +17,7 @@
 
 namespace Atoll::hazards {
 
-/// What the table makes of an instruction.
+/// Facts about an instruction that the hazard table reads.
 struct HazardInfo {
   static constexpr size_t max_rows = 96;
 

@@ -20,7 +20,7 @@
 
 namespace Atoll::hazards {
 
-/// What counts as distance between producer and consumer.
+/// Unit of the distance between producer and consumer.
 enum class Unit : uint8_t {
   states,        ///< wait states: an instruction is one, s_nop as many as it says
   instructions,  ///< any, s_nop included
@@ -52,7 +52,7 @@ struct EndingWait {
   DependencyFields fields = 0;
 };
 
-/// What code does about a hazard.
+/// Measure by which code resolves a hazard.
 struct Remedy {
   enum class Kind : uint8_t {
     s_nop,       ///< as many wait states as are missing

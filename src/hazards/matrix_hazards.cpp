@@ -101,7 +101,7 @@ uint8_t memory_states(const MatrixInfo& matrix) {
   return matrix.is_small_double ? 9 : 18;
 }
 
-/// ... for who writes the result's registers ...
+/// ... for instructions that write the result's registers ...
 uint8_t overwritten_states(const MatrixInfo& matrix) {
   if (matrix.kind != Kind::double_matrix) return result_states(matrix);
   return matrix.is_small_double ? 6 : 11;

@@ -54,10 +54,10 @@ struct MatrixInfo {
 MatrixInfo matrix_info(const isa::Instruction& instruction, const isa::Effects& effects,
                        const target::Processor& processor);
 
-/// What a wave has executed recently, as far as it matters to what comes.
+/// Instructions that a wave has executed recently, as far as later hazards depend on them.
 class MatrixHazards {
  public:
-  /// What an instruction does with what an earlier one has to do with.
+  /// How an instruction uses a register that an earlier one uses.
   enum class Relation : uint8_t {
     reads,
     overwrites,

@@ -193,7 +193,7 @@ void Scoreboard::end_copy(size_t at, CopySteps& copies) const {
 }
 
 void Scoreboard::collect() {
-  // What nobody waits for any more counts only for those that are older.
+  // Operations that no instruction waits for any more matter only to older ones.
   const auto matters = [](const OutstandingOperation& operation) {
     return operation.is_filling() || operation.is_reading() || operation.is_copy();
   };
@@ -218,8 +218,8 @@ void Scoreboard::add(const OutstandingOperation& operation) {
 
 void Scoreboard::wait(const CounterWaits& waits, CopySteps& copies) {
   if (queue_.empty()) return;
-  // Of what counts by the same counter only that is sure to be done later which comes after it in the same order: with
-  // lgkmcnt, accesses of LDS are done in their own order, and of scalar memory in any.
+  // Of operations with the same counter, only those that are later in the same order are certain to complete
+  // later. With lgkmcnt, LDS accesses complete in order, and scalar memory accesses in any order.
   std::array<uint32_t, static_cast<size_t>(Counter::count)> younger{};
   for (auto at = queue_.rbegin(); at != queue_.rend(); ++at) {
     for (unsigned i = 0; i < younger.size(); ++i) {
@@ -282,7 +282,8 @@ std::vector<RegisterConflict> Scoreboard::conflicts(const OperationInfo& facts) 
         continue;
       }
     }
-    // What an access loads comes after the translations of those before it, but for two of scalar memory.
+    // Data of an access arrive after the translations of earlier accesses, except between two of scalar
+    // memory.
     const bool is_in_order = is_access && !(facts.is_scalar_memory && its.is_scalar_memory);
     if (operation.is_reading() && !is_in_order) {
       is_found(operation, overwrites, its.vector_reads & facts.vector_writes, its.reads & facts.writes);

@@ -57,7 +57,8 @@ struct OutstandingOperation {
   bool is_reading() const { return memory_model::has(counters, memory_model::Counter::xnack); }
 };
 
-/// What becomes of a wave's copies between memory and LDS that are under way: one more has begun, or one is done.
+/// Events of a wave's copies between memory and LDS that are in flight: a further one has begun, or one has
+/// completed.
 struct CopyStep {
   const OperationInfo* begun = nullptr;  ///< of the instruction at `pc`; null: one is done, ...
   uint64_t pc = 0;
@@ -65,7 +66,7 @@ struct CopyStep {
 };
 using CopySteps = std::vector<CopyStep>;
 
-/// What an instruction does before an operation is done.
+/// How an instruction depends on an operation that is in flight.
 struct RegisterConflict {
   enum class Kind : uint8_t {
     reads,      ///< a register that is still to be filled
@@ -84,7 +85,7 @@ class Scoreboard {
   void wait(const CounterWaits& waits, CopySteps& copies);
   /// Before a wave executes an instruction: a counter counts no more than it can.
   void make_room(const OperationInfo& facts, CopySteps& copies);
-  /// Those that an instruction has to wait for.
+  /// Operations that an instruction has to wait for.
   std::vector<RegisterConflict> conflicts(const OperationInfo& facts) const;
   /// A wave executes an instruction.
   void execute(const OperationInfo& facts, uint64_t pc, CopySteps& copies);
@@ -96,14 +97,14 @@ class Scoreboard {
     return (vectors_filled_ & facts.vectors).any() || (vectors_read_ & facts.vector_writes).any() ||
            (scalars_filled_ & (facts.reads | facts.writes)).any() || (scalars_read_ & facts.writes).any();
   }
-  /// What is under way has changed.
+  /// The operations in flight have changed.
   void collect();
   void add(const OutstandingOperation& operation);
   /// The copy at that place in the queue is done.
   void end_copy(size_t at, CopySteps& copies) const;
 
   std::vector<OutstandingOperation> queue_;  ///< the oldest first
-  // Of all of them, what they are still to fill and to read.
+  // Registers that operations in flight will still write and read.
   VectorRegisters vectors_filled_, vectors_read_;
   isa::ScalarSet scalars_filled_, scalars_read_;
 };

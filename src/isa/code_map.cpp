@@ -101,7 +101,7 @@ std::span<const Opcode> CodeMap::named(std::string_view name) const {
 
 Opcode CodeMap::dual_named(std::string_view name) const {
   for (size_t code = 0; code < map.vopd.y.size(); ++code) {
-    // What the first half of VOPD can be, the second can be, too.
+    // Each first half of VOPD can also be the second half.
     for (const auto* halves : {&map.vopd.y, &map.vopd3.x, &map.vopd3.y}) {
       const Opcode opcode = (*halves)[code];
       if (opcode != Opcode::invalid && map.dual_names[code].substr(2) == name) return opcode;

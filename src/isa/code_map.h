@@ -50,7 +50,7 @@ struct CodeMap {
 
   /// The instructions with that mnemonic, without suffixes like _e32, on the processor.
   std::span<const Opcode> named(std::string_view name) const;
-  /// The instruction of which "v_dual_..." is a half, by the name without "v_dual_"; Opcode::invalid if there is none.
+  /// Returns the opcode of the half "v_dual_NAME", given NAME; Opcode::invalid if no such half exists.
   Opcode dual_named(std::string_view name) const;
 
  private:
@@ -65,8 +65,8 @@ struct CodeMap {
   std::unordered_map<std::string_view, Range> names_;
 };
 
-/// The map of a processor of target::processors(), made when it is first asked for. `wave_size` is 32, 64, or 0 for the
-/// smallest that the processor has.
+/// Returns the map of a processor of target::processors(), built on first use. `wave_size` is 32, 64, or 0 for
+/// the smallest that the processor has.
 const CodeMap& code_map_of(const target::Processor& processor, unsigned wave_size = 0);
 
 /// Whether an integer of 16 bits among an instruction's sources is the exponent of v_ldexp, which LLVM takes for a

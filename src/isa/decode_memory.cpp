@@ -39,7 +39,7 @@ bool Decoder::smem() {
     out_.offset_immediate = layout.scalar_offset_always || out_.offset != 0 || !out_.offset_register;
   } else if (layout.scalar_offset_words && has_offset && !is(Bits::offset_is_immediate) &&
              get(Bits::offset) >= code::constants) {
-    // What is no register can be a literal.
+    // A code that names no register can be a literal.
     if (get(Bits::offset) != code::literal || !layout.scalar_literals || !further_word(out_.literal)) return false;
     out_.extension = Extension::literal;
     out_.offset_immediate = true;

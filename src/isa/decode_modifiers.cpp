@@ -106,7 +106,7 @@ bool Decoder::vop3_modifiers() {
 void Decoder::select_halves(std::span<Operand* const> sources, unsigned op_sel) {
   for (unsigned i = 0; i < sources.size(); ++i) {
     if (sources[i] == nullptr) continue;
-    // Those of dot products are always whole.
+    // Dot products always read whole registers.
     const bool dot = row_->operands[3].field != Field::none;
     const bool whole = map_.layout.true16 && (dot || !row_->has(flag::op_sel));
     if (whole && is_packed(sources[i]->type)) continue;

@@ -37,8 +37,8 @@ struct MemorySet {
   friend constexpr bool operator==(MemorySet, MemorySet) = default;
 };
 
-/// What an instruction may read and write. What it writes it may also leave as it was, for some lanes or altogether:
-/// then the old value is in `reads`, too, unless only EXEC says so.
+/// Registers and memory that an instruction may read and write. A write may leave the old value, for some lanes
+/// or altogether. The old value is then in `reads`, too, unless only EXEC decides.
 struct Effects {
   ScalarSet reads, writes;
   VectorSet vector_reads, vector_writes;

@@ -12,8 +12,8 @@ bool Encoder::matrix() {
          operands() && accumulator_apart();
 }
 
-/// The accumulator is the destination or has no register in common with it, where they are more than four. (LLVM does
-/// not ask that of those whose sources have formats.)
+/// An accumulator of more than four registers is the destination or does not overlap it. (LLVM does not require
+/// that of instructions whose sources have formats.)
 bool Encoder::accumulator_apart() {
   const Operand &dst = in_.operands[0], &accumulator = in_.operands[3];
   const bool other =

@@ -11,7 +11,7 @@ namespace {
 constexpr uint32_t last_attribute = 32;  // of interpolation
 }
 
-/// What users call the operand in that field.
+/// Returns the name of the field's operand for messages.
 std::string_view Encoder::role(Field field) const {
   switch (field) {
     case Field::src0:

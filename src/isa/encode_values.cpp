@@ -68,7 +68,7 @@ bool Encoder::constant(const Operand& operand, Field field, DataType type, unsig
                 processor_.name);
   }
   bool wide = codes_.needs_wide_literal(operand.value, type, in_.encoding);
-  if (operand.is_literal) {  // what it sees tells which of both it is
+  if (operand.is_literal) {  // its type selects between the two
     const uint64_t whole = uint64_t{in_.literal_high} << 32 | in_.literal;
     wide = in_.wide_literal && constant_width(type) == 64 && operand.value == whole;
   }
@@ -93,7 +93,7 @@ bool Encoder::literal(const Operand& operand, Field field, DataType type, bool w
       return wrong(field, "has more bits than a literal");
     }
   }
-  // Of two constants that are not as wide, one is the other's lower half.
+  // If one of two constants is narrower, it is the lower half of the other.
   const uint64_t mask = wide == wide_literal_ ? UINT64_MAX : UINT32_MAX;
   if (has_literal_ && ((literal_ ^ value) & mask) != 0) return fail("an instruction can have one literal only");
   if (!has_literal_ || wide) literal_ = value;

@@ -102,7 +102,7 @@ class Encoder {
   struct DualFields {
     Bits src0, src1, src2, neg;
   };
-  /// What a half reads and writes.
+  /// Registers that a half reads and writes.
   struct DualRegisters {
     struct Tuple {  // of VGPRs
       int first = -1;

@@ -96,7 +96,7 @@ constexpr Format vopd{E::vopd,
                        {src1_y, 41, 8},
                        {vdst_y, 49, 7}}};
 
-// The same with a third source and negations for each half, and any destinations.
+// As VOPD, with a third source and negations for each half, and any destinations.
 constexpr Format vopd3{E::vopd3,
                        8,
                        0b11001111,

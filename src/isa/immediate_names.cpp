@@ -68,7 +68,7 @@ constexpr NamedValue registers[] = {
     {34, "XNACK_MASK", gfx12_5, gfx12_5},
 };
 
-// What LLVM's assembler takes besides: the names of other generations.
+// Names of other generations that LLVM's assembler also accepts.
 constexpr NamedValue other_register_names[] = {
     {23, "HW_ID", gfx10, gfx10_3},           {1, "MODE", gfx12, gfx12_5},
     {2, "STATUS", gfx12, gfx12_5},           {4, "STATE_PRIV", gfx12, gfx12_5},

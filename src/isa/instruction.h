@@ -44,7 +44,7 @@ enum class Encoding : uint8_t {
   count
 };
 
-/// What stands after the base word of a VOP1, VOP2 or VOPC instruction (a literal may follow others as well).
+/// Words behind the base word of a VOP1, VOP2 or VOPC instruction (other encodings can have a literal, too).
 enum class Extension : uint8_t { none, literal, sdwa, dpp16, dpp8 };
 
 /// How an instruction sees an operand: decides how wide it is, what inline constants mean, which modifiers apply.
@@ -149,7 +149,7 @@ struct Operand {
   bool op_sel = false;     ///< 16-bit operand in (packed: low half from) the upper half of the register
   bool op_sel_hi = false;  ///< packed: high half from the upper half of the register
   SdwaSelect sdwa = SdwaSelect::dword;
-  bool half = false;  ///< a 16-bit register (true 16-bit processors): `op_sel` tells which half of `reg`
+  bool half = false;  ///< a 16-bit register (true 16-bit processors): `op_sel` selects the half of `reg`
 };
 
 /// A Data Parallel Primitives control (DPP16 DPP_CTRL encoding; for DPP8, eight 3-bit lane selects).

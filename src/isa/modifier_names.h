@@ -30,7 +30,7 @@ inline constexpr std::array<Name, 8> number_formats_with_snorm_ogl{"UNORM", "SNO
 constexpr const std::array<Name, 8>& number_formats_of(bool snorm_ogl) {
   return snorm_ogl ? number_formats_with_snorm_ogl : number_formats;
 }
-/// What holds if no format is said.
+/// Defaults where the text names no format.
 inline constexpr uint8_t usual_data_format = 1, usual_number_format = 0, usual_unified_format = 1;
 
 /// Formats of a matrix's elements, without "MATRIX_FMT_", and of its scales, without "MATRIX_SCALE_FMT_".

@@ -128,7 +128,7 @@ unsigned ImageParts::words(unsigned dim, bool a16) const {
   unsigned words = extra + (a16 ? (components + 1) / 2 : components);
   if (gradients) {
     const unsigned count = gradients_of[dim];
-    // Those of each direction are packed for themselves.
+    // Gradients are packed separately for each direction.
     words += half_gradients ? (count / 2 + 1) / 2 * 2 : count;
   }
   return words;

@@ -14,7 +14,7 @@
 
 namespace Atoll::isa {
 
-/// What the bits of an encoding mean on a processor, beyond where they are (format.h).
+/// Meaning of an encoding's bits on a processor, beyond their positions (format.h).
 struct Layout {
   bool accumulation_bit = false;  ///< memory instructions can name AGPRs; matrix destinations too
   bool even_tuples = false;       ///< VGPR tuples begin at an even register
@@ -89,7 +89,7 @@ struct Layout {
   }
 };
 
-/// What a code of a scalar source or destination names.
+/// Operand that a code of a scalar source or destination names.
 struct SourceCode {
   OperandKind kind = OperandKind::none;
   uint16_t reg = 0;         ///< of a scalar register
@@ -99,7 +99,7 @@ struct SourceCode {
   bool wide = false;  ///< a literal of 64 bits
 };
 
-/// What the address of an image instruction consists of; its name says so.
+/// Parts of an image instruction's address, as its name implies.
 struct ImageParts {
   std::array<uint8_t, 5> rays{};  ///< words of the parts of a ray's address, else 0
   bool half_rays = false;         ///< the last two of them can be 16 bits wide and are one part, then
@@ -144,7 +144,7 @@ struct OpcodeMap {
   std::vector<std::string_view> names;
   std::vector<ImageParts> image_parts;
   std::vector<uint8_t> d16_components;  ///< how many 16-bit components a buffer format instruction has, else 0
-  std::vector<bool> suffixed;  ///< has VOP1, VOP2 or VOPC and VOP3 forms, which the text tells apart as _e32 and _e64
+  std::vector<bool> suffixed;  ///< has VOP1, VOP2 or VOPC and VOP3 forms, which the suffixes _e32 and _e64 distinguish
 
   OpcodeMap(const target::Processor& processor, unsigned wave_size);
 
@@ -167,8 +167,8 @@ struct OpcodeMap {
   void put(Encoding encoding, unsigned value, Opcode opcode);
 };
 
-/// The map of a processor of target::processors(), made when it is first asked for. `wave_size` is 32, 64, or 0 for the
-/// smallest that the processor has.
+/// Returns the map of a processor of target::processors(), built on first use. `wave_size` is 32, 64, or 0 for
+/// the smallest that the processor has.
 const OpcodeMap& opcode_map_of(const target::Processor& processor, unsigned wave_size = 0);
 
 }  // namespace Atoll::isa

@@ -29,12 +29,12 @@ std::array<OperandRole, 8> operand_roles(const Instruction& instruction);
 /// registers, DPP, SDWA's preserved part. `returns`: an atomic returns the old value.
 OperandRole role_of(const InstructionRow& row, unsigned operand, bool returns, target::Generation generation);
 
-/// The opcode that computes the same with the first two sources exchanged (v_sub_f32 and v_subrev_f32); the opcode
-/// itself if they may be exchanged; Opcode::invalid if there is none.
+/// Returns the opcode that computes the same with the first two sources exchanged (v_sub_f32 and v_subrev_f32),
+/// or the opcode itself if they may be exchanged; Opcode::invalid if none exists.
 Opcode reversed_form(Opcode opcode, target::Generation generation);
 
-/// The opcode that computes the same with the old destination as third source, or with a third source instead of it
-/// (v_fmac_f32 and v_fma_f32); Opcode::invalid if there is none.
+/// Returns the opcode that computes the same with the old destination as third source, or with a third source
+/// instead of it (v_fmac_f32 and v_fma_f32); Opcode::invalid if none exists.
 Opcode two_address_form(Opcode opcode, target::Generation generation);
 Opcode three_address_form(Opcode opcode, target::Generation generation);
 

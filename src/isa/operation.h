@@ -23,7 +23,7 @@ enum class Operation : uint16_t {
   count
 };
 
-/// What an operation's values are: elements of registers, of packed or matrix operands, and of memory.
+/// Element types of an operation: of registers, of packed or matrix operands, and of memory.
 enum class Element : uint8_t {
   none,
 #define ATOLL_OPERATION(name)

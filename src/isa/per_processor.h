@@ -1,4 +1,4 @@
-// isa: what is made once for each processor and wave size, when it is first asked for, and then shared by all threads.
+// isa: values that are built once for each processor and wave size, on first use, and shared by all threads.
 #pragma once
 
 #include <array>

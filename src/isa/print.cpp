@@ -220,7 +220,7 @@ void Printer::operand(const Operand& op, const OperandSpec& spec) {
   if (spelled) text_ += ')';
 }
 
-/// What the register is called in the whole file.
+/// Appends the register's name in the whole register file (s_set_vgpr_msb).
 void Printer::bank(const Operand& op, const OperandSpec& spec) {
   const unsigned bank = bank_of(spec.field, vgpr_banks_, behind_literal_);
   if (bank == 0) return;

@@ -85,7 +85,7 @@ void Printer::list(std::string_view name, bool Operand::* member, bool usual, bo
     if (i != in_.destinations) text_ += ',';
     text_ += in_.operands[i].*member ? '1' : '0';
   }
-  // Of the old destination, where it is a source like others.
+  // The old destination's bit, where it is a source like others.
   if (with_destination && row_.has(flag::reads_dst) && !row_.has(flag::op_sel) && map_.layout.true16) text_ += ",0";
   if (with_destination) (text_ += ',') += in_.op_sel_dst ? '1' : '0';
   text_ += ']';
@@ -119,7 +119,7 @@ void Printer::vector_modifiers() {
     }
     const bool halves = map_.layout.true16 &&
                         std::ranges::any_of(row_.operands, [](const OperandSpec& spec) { return is_half(spec.type); });
-    // Of comparisons with DPP, and of those that write EXEC, the sources alone.
+    // Comparisons with DPP, and those that write EXEC, print selects of sources only.
     const bool two =
         (in_.extension == Extension::dpp16 || in_.extension == Extension::dpp8 || row_.has(flag::exec_out)) &&
         in_.destinations == 1 && row_.encoding == Encoding::vopc;
@@ -225,7 +225,7 @@ void Printer::packed_modifiers() {
   if (in_.extension == Extension::dpp8) dpp8();
 }
 
-/// Of the last two operands, the scales of a matrix instruction of GFX12.5.
+/// Prints the modifiers of the last two operands, the scales of a matrix instruction of GFX12.5.
 void Printer::scale_modifiers() {
   const auto& formats = names::matrix_scale_formats;
   const unsigned scales = in_.operand_count - 2u;

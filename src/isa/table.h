@@ -121,7 +121,7 @@ enum class Field : uint8_t {
   export_src3,
 };
 
-/// What a row says besides operands. A row combines them with |.
+/// Properties of a row besides its operands. A row combines them with |.
 using Flags = unsigned __int128;
 namespace flag {
 // Vector ALU: other forms and modifiers.
@@ -140,13 +140,13 @@ inline constexpr uint64_t op_sel_dst = 1ull << 10;
 inline constexpr uint64_t swap_control = 1ull << 11;  // op_sel's place holds bound_ctrl and fi
 inline constexpr uint64_t bitop3 = 1ull << 12;        // abs, omod and neg bits are the truth table
 inline constexpr uint64_t no_literal = 1ull << 13;
-inline constexpr uint64_t mix = 1ull << 14;         // op_sel_hi tells whether a source is f16 or f32
+inline constexpr uint64_t mix = 1ull << 14;         // op_sel_hi selects between f16 and f32 for each source
 inline constexpr uint64_t sdwa_whole = 1ull << 18;  // SDWA selects parts of sources only
 inline constexpr uint64_t matrix = 1ull << 15;
 inline constexpr uint64_t sparse = 1ull << 16;
 inline constexpr uint64_t scaled = 1ull << 19;          // with words before it that load scales: 16 bytes
 inline constexpr uint64_t matrix_formats = 1ull << 17;  // cbsz and blgp are the formats of the sources
-// What it reads and writes besides its operands.
+// Implicit reads and writes, besides the operands.
 inline constexpr uint64_t reads_dst = 1ull << 20;  // the destination's old value is a source too
 inline constexpr uint64_t scc_in = 1ull << 21;
 inline constexpr uint64_t scc_out = 1ull << 22;
@@ -201,7 +201,7 @@ inline constexpr uint64_t vsample = 1ull << 56;        // an image without a sam
 
 inline constexpr uint64_t memory = load | store | atomic;
 
-// What effects.h makes of an instruction besides operands and the flags above (those from the 64th on).
+// Properties that effects.h reads besides operands and the flags above (bits from 64 on).
 inline constexpr Flags reads_vcc = Flags{1} << 64;     // without naming it, as the following
 inline constexpr Flags reads_exec = Flags{1} << 65;    // of scalar instructions; vector instructions do
 inline constexpr Flags ignores_exec = Flags{1} << 66;  // of vector instructions
@@ -285,7 +285,7 @@ struct Opcodes {
     named.changes[named.count - 1u].name = name;
     return named;
   }
-  /// What holds on that generation; the opcode is `none` if the instruction is not there.
+  /// Returns the entry for that generation; its opcode is `none` if the instruction does not exist there.
   Change on(target::Generation generation) const;
 };
 
@@ -421,8 +421,8 @@ constexpr unsigned words_of(DataType type) {
   }
 }
 
-/// What a constant is that stands in place of a WMMA's accumulator of that many registers. LLVM takes it for a double
-/// where they are 8.
+/// Type of a constant in place of a WMMA accumulator of `words` registers. LLVM treats it as a double if `words`
+/// is 8.
 constexpr DataType type_of_accumulator_constant(Field field, unsigned words) {
   return field == Field::wmma_acc_f16 ? DataType::f16 : words == 8 ? DataType::f64 : DataType::f32;
 }
@@ -433,7 +433,7 @@ constexpr unsigned words_of_matrix_format(unsigned format) {
   return words[format & 7];
 }
 
-/// The same of a WMMA, whose waves have half as many lanes.
+/// As words_of_matrix_format() for WMMA, whose waves have half as many lanes.
 constexpr unsigned wmma_words_of_format(unsigned format) { return 2 * words_of_matrix_format(format); }
 
 /// The patterns of the inline floats as an instruction's operand of that type sees them.

@@ -16,8 +16,8 @@ namespace Atoll::isa {
 /// The roles that s_set_vgpr_msb knows, in the order of its bits.
 enum class BankRole : uint8_t { first, second, third, destination };
 
-/// What an operand is to s_set_vgpr_msb, if it is anything. Memory instructions have addresses for a first source and
-/// data for the next ones; what buffers store has the place of what they load.
+/// Returns the role of an operand for s_set_vgpr_msb, if it has one. For memory instructions, the address is the
+/// first source, and data are the next ones. Stored data of buffers have the role of loaded data.
 std::optional<BankRole> bank_role(Field field);
 
 /// The bank of an operand in that field by what s_set_vgpr_msb said last. `behind_literal`: of v_fmamk, whose second

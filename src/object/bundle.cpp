@@ -162,8 +162,8 @@ Result<Bundle> read_any(Bytes bytes, uint64_t* consumed, UnpackBudget& budget) {
   return fail(ErrorKind::invalid_file, "not an offload bundle");
 }
 
-/// The entries of a compressed bundle without their bytes. Nothing when that cannot be told from the first of what it
-/// unpacks to, or when its size is not in its header: of old ones that zlib compressed.
+/// Returns the entries of a compressed bundle without their bytes. Returns nothing if the first unpacked bytes do
+/// not contain them, or if the header lacks the size (old bundles, compressed by zlib).
 std::optional<Bundle> read_compressed_table(Bytes bytes, uint64_t* consumed, UnpackBudget& budget) {
   constexpr size_t enough = size_t{64} << 10;
   const auto header = read_compressed_header(bytes);

@@ -31,7 +31,7 @@ struct LevelFunctions {
   decltype(&semantics::deep_multiply) deep_multiply;
 };
 
-/// Those of a level that the host has.
+/// Functions of a level that the host supports.
 const LevelFunctions& functions_of(HostVectors level);
 
 }  // namespace Atoll::semantics

@@ -20,12 +20,12 @@ std::string_view name(HostVectors level);
 /// The name of the x86-64 psABI for processors with the level, as compilers know it: "x86-64-v3".
 std::string_view psabi_name(HostVectors level);
 
-/// The level that the environment variable ATOLL_HOST_VECTORS asks for by name, the widest available one where it is
-/// unset or empty. An error if there is no such level, or the host lacks it.
+/// Returns the level that the environment variable ATOLL_HOST_VECTORS names, or the widest available one if it is
+/// unset or empty. Returns an error if no such level exists or the host lacks it.
 support::Result<HostVectors> wanted_host_vectors();
 
-/// The level in use: the wanted one when first asked, and ever after. Whoever starts a machine checks
-/// wanted_host_vectors() before; where nobody did and it is an error, this is the widest level.
+/// Returns the level in use, fixed at the first call. The code that starts a machine checks wanted_host_vectors()
+/// before. Without that check, an invalid setting selects the widest level.
 HostVectors host_vectors();
 
 }  // namespace Atoll::semantics

@@ -145,7 +145,7 @@ ATOLL_INLINE void modify_rows(Row* rows, float scale, bool clamp, const FloatMod
     const auto each = [&](auto value) {
       if constexpr (std::is_same_v<decltype(value), F16>) {
         const F32 wide = widen(value);
-        // What half precision would flush is a normal number here.
+        // A denormal of half precision is a normal number here.
         F32 result = scaled_and_clamped(wide, scale, clamp, mode.dx10_clamp);
         if (scale != 1) result = select(magnitude(result) < 0x1p-14f, F32(0), result);
         if (mode.clamps_overflow) {
@@ -168,7 +168,7 @@ ATOLL_INLINE void modify_rows(Row* rows, float scale, bool clamp, const FloatMod
   }
 }
 
-/// The same for pairs of bfloat16, which are the upper halves of singles.
+/// As above for pairs of bfloat16, which are the upper halves of singles.
 ATOLL_INLINE void modify_brain_rows(Row* rows, float scale, bool clamp, bool dx10_clamp) {
   using A = row::Access<U32>;
   for (unsigned chunk = 0; chunk < chunks; ++chunk) {

@@ -46,13 +46,14 @@ struct VectorCall {
   bool mode_applied;    ///< set within run_in_mode() (float_mode.h): the function finds the mode dealt with
   bool clamp;           ///< the clamp bit, for functions that saturate an integer result themselves
   uint8_t truth_table;  ///< of v_bitop3
-  /// Of integer dot products whose neg bits say which of the first two sources are signed: a bit for each.
+  /// For integer dot products whose neg bits select which of the first two sources are signed: one bit for
+  /// each.
   uint8_t signed_sources;
   uint32_t first_lane;  ///< of a chunk that is called alone (row.h, run_alone); 0 otherwise
 };
 using VectorFunction = void (*)(VectorCall&);
 
-/// What a vector function expects, in its C++ types: the widths must agree with the instruction table.
+/// Parameters of a vector function in C++ types: their widths must agree with the instruction table.
 struct VectorShape {
   VectorFunction call = nullptr;
   uint8_t dst_words[2]{};  ///< registers that each vector result spans (1 for 8-, 16- and 32-bit elements)
@@ -68,7 +69,7 @@ struct VectorShape {
   bool has_truth_table = false;       ///< v_bitop3
   bool has_signed_sources = false;    ///< neg of the first two sources says that they are signed (v_dot4_i32_iu8)
   FloatUse float_use{};               ///< for run_in_mode(); none: the function takes no notice of the mode
-  bool handles_clamp = false;         ///< does what the clamp bit asks for; else clamp is the engine's [0, 1] step
+  bool handles_clamp = false;         ///< applies the clamp bit itself; otherwise clamp is the engine's [0, 1] step
 };
 
 ATOLL_HOST_ISA_BEGIN

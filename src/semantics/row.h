@@ -324,7 +324,7 @@ template <typename Parameters, unsigned Index>
   }
 }
 
-/// What the floating-point mode has to do with a parameter or result, in its type.
+/// How the floating-point mode applies to a parameter or result, by its type.
 template <typename T>
 inline constexpr Floating floating = Floating::none;
 template <>
@@ -494,8 +494,8 @@ struct KeepsUpperHalf<Chunk, Result (*)(Parameters...)> {
 struct VectorEntry {
   isa::Opcode opcode;
   VectorShape shape;
-  /// The same on GPUs where 16-bit results keep the upper half of their register; without a call where the result is of
-  /// another width.
+  /// As above, on GPUs where 16-bit results keep the upper half of their register; without a call if the result
+  /// has another width.
   VectorShape keeping;
   /// From this generation on. An instruction that later means something else has a further entry.
   target::Generation since;

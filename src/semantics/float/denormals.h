@@ -291,7 +291,7 @@ template <typename T>
 
 // --- Scaled factors -------------------------------------------------------------------------------------------------
 
-/// What `down` has in the place of a denormal: 0, or a small normal number, either with its sign.
+/// Replacement of a denormal for `down`: 0 or a small normal number, with either sign.
 enum class Substitute : uint8_t { zero, small };
 
 /// A source's elements, scaled, in chunks of 16.

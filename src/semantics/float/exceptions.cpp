@@ -23,7 +23,7 @@ namespace {
 
 using isa::DataType;
 
-/// What an operation computes, as far as its exceptions go.
+/// Class of an operation's computation for its exceptions.
 enum class Kind : uint8_t {
   other,
   add,

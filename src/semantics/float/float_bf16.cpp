@@ -51,7 +51,7 @@ LANES(v_cvt_sr_f16_f32, U32, (F32 a, U32 noise, Old<U32> d, FloatMode mode)) {
   return (d.value & 0xFFFF0000u) | convert<U32>(bits<U16>(half));
 }
 
-// Of two at once: the first goes to the lower half, the second has the noise that follows.
+// Converts two values: the first goes to the lower half, the second uses the noise that follows.
 LANES(v_cvt_sr_pk_bf16_f32, U32, (F32 a, F32 b, U32 noise, FloatMode mode)) {
   const U32 low = bits<U32>(noisy(source(a, mode), noise >> 16));
   const U32 high = bits<U32>(noisy(source(b, mode), next_noise(noise) >> 16));

@@ -64,7 +64,7 @@ LANES(v_dot2_bf16_bf16, U16, (Pair<U16> a, Pair<U16> b, U16 c)) {
   return brain_fma(a.hi, b.hi, brain_fma(a.lo, b.lo, c));
 }
 
-// Those of 8-bit floats, from GFX11.7 on.
+// Dot products of 8-bit floats, from GFX11.7 on.
 template <F32 (*from_a)(U32, FloatMode), F32 (*from_b)(U32, FloatMode)>
 [[gnu::always_inline]] inline F32 dot4(U32 a, U32 b, F32 c, FloatMode mode) {
   F32 sum = flush(c);

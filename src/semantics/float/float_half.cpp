@@ -102,8 +102,8 @@ LANES(v_pack_b32_f16, F16x2, (F16 a, F16 b)) { return {a, b}; }
   const F32 product = flush(flush(a.value) * flush(b.value));
   return flush(with_nan(product + flush(c.value), a.value, b.value, c.value));
 }
-/// The result as a half, clamped, in the low half of each lane. Which half of the register it goes to is part of the
-/// instruction's name, so clamping cannot be left to who writes it there.
+/// Returns the result as a half, clamped, in the low half of each lane. The instruction's name decides which half
+/// of the register receives it, so the writer cannot clamp.
 [[gnu::always_inline]] inline U32 half_result(F32 value, Mixed a, Mixed b, Mixed c, Clamp clamp, FloatMode mode) {
   if (clamp.on) {
     const F32 nan = mode.dx10_clamp ? F32(0) : value;

@@ -11,7 +11,7 @@ ATOLL_HOST_ISA_BEGIN
 
 static_assert(chunk_lanes % 4 == 0, "quads lie within chunks");
 
-/// What lane `lane` of its quad has, in every lane.
+/// Broadcasts the value of lane `lane` of each quad to all lanes of the quad.
 template <unsigned lane, typename T>
 [[gnu::always_inline]] inline T of_quad(T a) {
   return __builtin_shufflevector(a, a, lane, lane, lane, lane, lane + 4, lane + 4, lane + 4, lane + 4, lane + 8,

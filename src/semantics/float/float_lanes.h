@@ -266,7 +266,7 @@ template <typename T>
 
 #endif
 
-/// The same with the GPU's NaNs.
+/// As above, with the GPU's NaNs.
 template <typename T>
 [[gnu::always_inline]] inline T fma(T a, T b, T c) {
   return with_nan(fused(a, b, c), a, b, c);

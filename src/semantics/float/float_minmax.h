@@ -13,7 +13,7 @@
 namespace Atoll::semantics {
 ATOLL_HOST_ISA_BEGIN
 
-/// What comes of two NaNs, neither of which is signalling in IEEE mode: ...
+/// Result for two NaNs, neither of which is signalling in IEEE mode: ...
 enum class NanRule : uint8_t {
   second,  ///< the second ("CDNA3", V_MIN_F32; RDNA1's and RDNA2's guides have it so, too)
   first,   ///< the first ("RDNA3", V_MIN_F32)

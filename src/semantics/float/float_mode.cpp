@@ -94,7 +94,7 @@ struct Half {
 };
 constexpr Half halves[2] = {{0}, {16}};
 
-/// Of the halves of a result, lanes (all ones) in which infinity is no overflow.
+/// Lanes of a result's halves, as masks of all ones, in which infinity is no overflow.
 struct TrueInfinities {
   U32 of[2][row::chunks];
 
@@ -103,7 +103,7 @@ struct TrueInfinities {
       for (U32& lanes : half) lanes = U32(0);
     }
   }
-  /// Those that come of source number `number`.
+  /// Adds the infinities that come from source number `number`.
   ATOLL_INLINE void add(const FloatUse& use, unsigned number, Floating type, const Row* source) {
     if (type == Floating::none) return;
     // A reciprocal, a logarithm: a division by zero, as there is nothing else that makes an infinity of zero.
@@ -160,7 +160,7 @@ constexpr ElementBits low_half{0xFFFF, 0x7C00, 0x0200}, high_half{0xFFFF0000, 0x
 /// Restores signaling NaNs that an operation has made quiet: where MODE.IEEE is 0 it passes them on. The result is the
 /// first source that is a NaN, so that source is noted before the operation may overwrite it.
 struct SignalingNans {
-  alignas(64) Row first[2];  ///< of each element of the result, the first source that is a NaN; 0 if there is none
+  alignas(64) Row first[2];  ///< for each element of the result, the first source that is a NaN; 0 if no source is
 
   ATOLL_INLINE void clear() {
     for (Row& row : first) {

@@ -219,7 +219,7 @@ SIXES(bf6, Bf6)
 // On their way back a byte of the scale's register is the exponent, E8M0; the instruction says which (scale_sel). Its
 // third bit, of whose meaning nothing is published, is not looked at.
 
-/// What an instruction has in place of the truth table of others.
+/// Operand in place of the truth table that other instructions have.
 using ScaleSelect = TruthTable;
 
 [[gnu::always_inline]] inline F32 chosen_scale(U32 scales, ScaleSelect select) {

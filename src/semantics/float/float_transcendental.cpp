@@ -48,8 +48,8 @@ template <typename T>
     sum = fused(sum, r, F32(coefficient));
   return fused(estimate * r, sum, estimate);
 }
-/// The same of one that is not very small. What the root and the division round off is measured and put right to first
-/// order.
+/// As above, for a number that is not very small. The rounding errors of root and division are measured and
+/// corrected to first order.
 [[gnu::always_inline]] inline F64 plain_reciprocal_root(F64 a) {
   const F64 root = __builtin_elementwise_sqrt(a);
   const F64 inverse = 1.0 / root;
@@ -58,7 +58,7 @@ template <typename T>
   const F64 correction = inverse_error - 0.5 * (root_error * inverse) * inverse;
   return fused(inverse, correction, inverse);
 }
-/// What a reciprocal root is where the operand is no positive number.
+/// Returns the reciprocal root of an operand that is not a positive number.
 template <typename T>
 [[gnu::always_inline]] inline T with_special_roots(T result, T a) {
   result = select((a == 0) | (a == infinity<T>()), T(1) / a, result);
@@ -79,7 +79,7 @@ template <typename T>
   return unless<careful>(special, plain_reciprocal_root(a), a);
 }
 [[gnu::always_inline]] inline F64 reciprocal_root(F64 a) {
-  // Of a very small operand, what is rounded off would be a denormal: it is scaled up.
+  // The rounding error of a very small operand would be a denormal: the operand is scaled up.
   static constexpr double small = 0x1p-900;
   const auto special = ~((a >= small) & (a < infinity<F64>()));
   const auto careful = [](F64, F64 any_number) {
@@ -170,8 +170,9 @@ LANES(v_rcp_f64, F64, (F64 a)) { return reciprocal(a); }
 LANES(v_rsq_f64, F64, (F64 a)) { return reciprocal_root(a); }
 LANES(v_sqrt_f64, F64, (F64 a)) { return square_root(a); }
 
-// Of GFX6 and GFX7: "clamp" makes infinities the largest number, of the logarithm the negative one only; "legacy",
-// which is DirectX 9's, makes them zeros. The sign stays. (Southern Islands ISA guide, "VOP1 Instructions".)
+// For GFX6 and GFX7. "clamp" makes infinities the largest number, of the logarithm the negative one only.
+// "legacy", which is DirectX 9's, makes them zeros. The sign stays. (Southern Islands ISA guide, "VOP1
+// Instructions".)
 template <typename T>
 [[gnu::always_inline]] inline T clamped_infinity(T a) {
   const T largest = pattern<T>(Format<T>::exponent - 1);
@@ -218,7 +219,7 @@ LANES(v_cos_f16, F16, (F16 a)) { return narrow(sine(widen(a), true)); }
 LANES(v_tanh_f32, F32, (F32 a)) { return tangent(flush(a)); }
 LANES(v_tanh_f16, F16, (F16 a)) { return narrow(tangent(widen(a))); }
 
-// Of bfloat16, as of single precision.
+// bfloat16: computed in single precision.
 LANES(v_rcp_bf16, U16, (U16 a)) { return to_brain(v_rcp_f32(widen(a))); }
 LANES(v_sqrt_bf16, U16, (U16 a)) { return to_brain(v_sqrt_f32(widen(a))); }
 LANES(v_rsq_bf16, U16, (U16 a)) { return to_brain(v_rsq_f32(widen(a))); }

@@ -42,7 +42,7 @@ constexpr NumberName number_names[] = {
     {"FLOAT", NumberFormat::floating, 7},  {"SRGB", NumberFormat::srgb, 9},
 };
 
-/// What images have beyond the formats of buffers, from GFX10 on.
+/// Formats that images have beyond those of buffers, from GFX10 on.
 struct FurtherFormat {
   uint16_t of_gfx10, of_gfx11;
   std::string_view name;

@@ -85,7 +85,7 @@ support::Result<ImageResource> read_image_resource(std::span<const uint32_t> wor
 std::optional<std::array<uint32_t, 8>> write_image_resource(const ImageResource& resource,
                                                             const target::Processor& processor);
 
-/// Components as the resource's selectors ask for.
+/// Components in the order of the resource's selectors.
 std::array<uint32_t, 4> select_components(const ImageResource& resource, const std::array<uint32_t, 4>& components);
 /// The inverse, for stores: each component of memory gets the first that is read from it.
 std::array<uint32_t, 4> unselect_components(const ComponentSelects& selects, const std::array<uint32_t, 4>& components);

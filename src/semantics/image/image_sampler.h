@@ -24,7 +24,7 @@ struct ImageSampler {
     border,
     mirror_once_border
   };
-  /// What holds between the reference value and an element.
+  /// Comparison between the reference value and an element.
   enum class Compare : uint8_t { never, less, equal, less_equal, greater, not_equal, greater_equal, always };
   enum class Filter : uint8_t { none, point, linear };
   enum class Reduction : uint8_t { blend, minimum, maximum };

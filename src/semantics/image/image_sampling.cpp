@@ -134,7 +134,7 @@ class LevelSampler {
     size_ = resource.level(resource.first_level + level);
     const double last = resource.layers() - 1;
     double layer = std::isnan(point.layer) ? 0 : std::nearbyint(static_cast<double>(point.layer));
-    // Of cubes the face and eight times the layer come as one.
+    // For cubes, one coordinate holds the face plus eight times the layer.
     if (resource.type == ImageType::cube && layer > 0) layer = std::floor(layer / 8) * 6 + std::fmod(layer, 8);
     const auto number = static_cast<uint64_t>(std::clamp(layer, 0.0, last)) + resource.first_layer;
     base_ = resource.base + layer_offset(resource, number * resource.samples) + size_.offset;

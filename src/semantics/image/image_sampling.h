@@ -39,7 +39,7 @@ struct SamplePoint {
   float reference = 0;  ///< of a comparison
 };
 
-/// The level of detail that a sampler uses, from the one that is asked for.
+/// Returns the level of detail that a sampler uses for the given one.
 float clamp_lod(const ImageResource& resource, const ImageSampler& sampler, float lod);
 
 /// How many of the image's elements a step is long whose coordinates change by these: its logarithm is a level of

@@ -28,7 +28,7 @@ constexpr unsigned force_opaque = 54, force_not_opaque = 55, culls_no_triangles 
                    skips_triangles = 62, skips_procedural = 63;
 // Flags of a box's child.
 constexpr unsigned only_opaque = 0, only_not_opaque = 1, only_triangles = 2, only_procedural = 3;
-// Of a triangle: which of its three vertices i and j belong to, and flags.
+// For a triangle: which of its three vertices i and j belong to, and flags.
 constexpr unsigned i_source = 0, j_source = 2, is_double_sided = 4, is_flipped = 5, is_opaque = 7;
 
 bool is_set(uint64_t flags, unsigned bit) { return (flags >> bit & 1) != 0; }
@@ -77,7 +77,7 @@ Interval intersect_box(const Box& box, const Ray& ray) {
       .begin = std::max(begin, 0.0f), .end = std::min(end, ray.extent), .begin_unclamped = begin, .end_unclamped = end};
 }
 
-/// What children are sorted by, in ascending order.
+/// Returns the key by which children are sorted in ascending order.
 float sort_key(const Interval& interval, BvhResource::Order order) {
   using enum BvhResource::Order;
   switch (order) {

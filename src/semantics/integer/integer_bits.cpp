@@ -181,7 +181,7 @@ namespace {
   return a * 0x01010101u >> 24u;
 }
 
-/// Zero bits above the highest one, all ones (-1) where there is none.
+/// Counts the zero bits above the highest one; all ones (-1) if no bit is set.
 [[gnu::always_inline]] inline U32 leading_zeros(U32 a) {
   U32 below = a;  // every bit from the highest one down
   below |= below >> 1u;

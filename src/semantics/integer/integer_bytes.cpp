@@ -70,8 +70,8 @@ LANES(v_mqsad_u32_u8, Quad, (U64 a, U32 b, Quad c, Clamp clamp)) {
   return result;
 }
 
-// Each byte: (a + b + (c & 1)) / 2, computed without leaving the byte as what a and b share, plus half of what
-// they don't, plus the bit that the halving lost where c asks to round up.
+// Each byte: (a + b + (c & 1)) / 2, without overflow of the byte. The terms are the bits that a and b share, half
+// of the bits that differ, and the bit that the halving lost if c rounds up.
 LANES(v_lerp_u8, U32, (U32 a, U32 b, U32 c)) {
   const U32 different = a ^ b;
   return (a & b) + (different >> 1u & 0x7F7F7F7Fu) + (different & c & 0x01010101u);

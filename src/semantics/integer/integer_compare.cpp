@@ -23,7 +23,7 @@ COMPARES(i16, I16)
 COMPARES(u16, U16)
 COMPARES(i32, I32)
 COMPARES(u32, U32)
-// The same for 64 bits, out of `less` and `equal`.
+// As above, for 64 bits, from `less` and `equal`.
 #define COMPARES_OF_WORDS(type, less)                                                \
   LANES(v_cmp_f_##type, Mask, (Words, Words)) { return Mask{0}; }                    \
   LANES(v_cmp_lt_##type, Mask, (Words a, Words b)) { return mask_of(less(a, b)); }   \

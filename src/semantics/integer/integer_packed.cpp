@@ -77,7 +77,7 @@ LANES(v_pk_ashrrev_i16, Pair<I16>, (Pair<I16> a, Pair<I16> b)) {
   return both(a, b, [](I16 x, I16 y) { return y >> (x & int16_t{15}); });
 }
 
-// Of GFX12.5. The clamp bit is about the sum.
+// GFX12.5. The clamp bit applies to the sum.
 #define ADD_THEN(type, Element, then)                                                                                \
   LANES(v_pk_add_##then##_##type, Pair<Element>, (Pair<Element> a, Pair<Element> b, Pair<Element> c, Clamp clamp)) { \
     return v_pk_##then##_##type(v_pk_add_##type(a, b, clamp), c);                                                    \

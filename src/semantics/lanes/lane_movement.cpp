@@ -13,7 +13,7 @@ namespace {
 constexpr unsigned row_lanes = 16;  // DPP's "row"
 constexpr unsigned bank_lanes = 4;  // and "bank"
 
-/// A map from a function of the lane that yields its source lane; a negative one means that there is none.
+/// Maps each lane to its source lane by a function; negative values mean no source lane.
 template <typename Source>
 LaneMap make_map(Source source) {
   LaneMap map{};
@@ -106,7 +106,7 @@ std::optional<DppMove> dpp_move(isa::Extension extension, const isa::Dpp& dpp) {
 }
 
 LaneMap swizzle_map(uint16_t offset) {
-  // Every mode works within halves of 32 lanes or less; the modes are told apart by the offset's top bits.
+  // Every mode works within halves of 32 lanes or less. The offset's top bits select the mode.
   const int mask = offset & 31;
   if (offset >= 0xE000) {
     // FFT order: the lane's bits reversed, except for those in the mask, which stay.

@@ -62,7 +62,7 @@ ATOLL_HOST_ISA_END
 inline uint32_t read_lane(const Row& row, uint32_t lane) { return row[lane % wave_lanes]; }
 /// v_writelane_b32: EXEC has no part in it.
 inline void write_lane(Row& row, uint32_t lane, uint32_t value) { row[lane % wave_lanes] = value; }
-/// v_readfirstlane_b32: the lowest lane of EXEC; lane 0 where there is none.
+/// v_readfirstlane_b32: reads the lowest lane of EXEC, or lane 0 if EXEC is 0.
 inline uint32_t read_first_lane(const Row& row, uint64_t exec) {
   return row[exec == 0 ? 0 : static_cast<unsigned>(__builtin_ctzll(exec))];
 }

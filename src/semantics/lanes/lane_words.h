@@ -7,7 +7,7 @@
 namespace Atoll::semantics {
 ATOLL_HOST_ISA_BEGIN
 
-/// So many registers of each lane.
+/// `count` registers of each lane.
 template <unsigned count>
 struct LaneWords {
   U32 word[count];

@@ -165,7 +165,8 @@ void read_source(const MatrixCall& call, const Row* rows, MatrixElement element,
   read_elements(element, placing, source.own);
 }
 
-/// Of single precision each lane holds one element: they stay where they are, if D is not written over them.
+/// True if a source stays in its registers: with single precision each lane holds one element. D must not
+/// overwrite it.
 [[gnu::always_inline]] inline bool stays_in_place(const MatrixCall& call, MatrixElement element, const Row* row) {
   return element == MatrixElement::f32 && (row < call.d || row >= call.d + registers_of_d(*call.shape));
 }

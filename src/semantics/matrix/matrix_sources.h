@@ -22,7 +22,7 @@ struct alignas(64) MatrixSource {
   const float* at(unsigned k) const { return elements + size_t{k} * width; }
 };
 
-/// Of a sparse A: which of the rows of B each element is multiplied with; the places are those of A's elements.
+/// For a sparse A: the row of B that each element is multiplied with, at the places of A's elements.
 struct SparseIndex {
   uint8_t depth[MatrixSource::max_elements];
 };
@@ -59,7 +59,8 @@ AlignedElements read_b_alignment(const float* elements, unsigned count, int leas
 /// Copies elements, with zeros instead of denormals.
 void flush_denormals(const float* elements, unsigned count, float* flushed);
 
-/// A power of two of which all elements are whole multiples below 2^places; 0 if there is none. `places` is 22 at most.
+/// Returns a power of two such that all elements are whole multiples of it below 2^places; 0 if none exists.
+/// `places` is 22 at most.
 float unit_of(const float* elements, unsigned count, int places);
 
 /// The exponent of the smallest normal number, which denormals have, too.

@@ -62,7 +62,7 @@ struct Factors {
   const float *a_denormals = nullptr, *b_denormals = nullptr;
 };
 
-/// What the sums begin with and what becomes of them.
+/// Initial values of the sums, and the processing of their results.
 enum class Use : uint8_t {
   floats,    ///< begin with C, and are D
   integers,  ///< begin with 0, are added to C as integers

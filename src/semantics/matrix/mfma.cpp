@@ -74,7 +74,7 @@ template <unsigned columns, Order order>
   }
 }
 
-/// The same for a sparse A, each of whose elements has its own row of B.
+/// As above for a sparse A, each of whose elements has its own row of B.
 template <unsigned columns>
 [[gnu::always_inline]] inline void add_sparse_products(const Factors& f, unsigned first_chunk,
                                                        Sums<chunks_at_once>& sums) {
@@ -130,8 +130,8 @@ StripeFunction stripe_function(unsigned columns, Order order, Use use) {
 
 bool is_sixteen_bits(MatrixElement element) { return element == MatrixElement::f16 || element == MatrixElement::bf16; }
 
-/// How many products are aligned with each other; 0 where products are not aligned. How sparse matrices are summed up
-/// nobody has measured.
+/// Number of products that are aligned with each other; 0 where products are not aligned. The summation of sparse
+/// matrices has not been measured.
 unsigned aligned_group(const MatrixCall& call) {
   if (call.sums != target::MatrixSums::aligned || call.index != nullptr) return 0;
   if (is_sixteen_bits(call.a_element)) return std::min(unsigned{call.shape->depth}, 8u);
@@ -503,7 +503,7 @@ void multiply_floats(const MatrixCall& call, const Row* c) {
     }
   };
   if (call.scale[0] == nullptr) {
-    // Of halves, neither products nor sums are so small.
+    // Neither products nor sums of halves are that small.
     if (flush_c && call.a_element == MatrixElement::bf16) {
       DenormalScope flushing;
       flushing.flush_results();
@@ -771,9 +771,8 @@ void do_chain(const MatrixCall& call, const Row* c, std::span<const MatrixFactor
 
 using ChainFunction = void (*)(const MatrixCall&, const Row* c, std::span<const MatrixFactors>);
 
-/// What does instructions on single precision whose sources stay where they are, so that their products can be taken up
-/// without a pause: sums that become NaNs stay NaNs, so one look for them at the end is enough. Null for other
-/// instructions.
+/// Returns the function for instructions on single precision whose sources stay in place, or null for other
+/// instructions. Their products need no scan: sums that become NaNs stay NaNs, so one scan at the end is enough.
 ChainFunction chain_function(const MatrixCall& call) {
   const MatrixShape& shape = *call.shape;
   if (shape.a != MatrixElement::f32 || call.cbsz != 0 || call.blgp != 0) return nullptr;

@@ -57,7 +57,7 @@ struct MatrixShape {
 /// The row of a matrix instruction, or null.
 const MatrixShape* matrix_shape(isa::Opcode opcode);
 
-/// What cbsz says about the elements of A, and blgp of B, in *_f8f6f4; fp8 for the codes that mean nothing.
+/// Meaning of cbsz for the elements of A, and of blgp for those of B, in *_f8f6f4; fp8 for reserved codes.
 MatrixElement matrix_format(uint8_t code);
 
 /// One matrix instruction. Registers may overlap in any way.

@@ -286,7 +286,7 @@ template <unsigned columns, unsigned group>
 #endif
 }
 
-/// What counts of a C in multiples of 2^(e - 24), where e is larger than c.
+/// Returns the significant part of a C in multiples of 2^(e - 24), where e is larger than c.
 template <bool eight_bits>
 [[gnu::always_inline]] inline F32 whole_part(F32 c) {
   const F32 whole = round_down(c);
@@ -315,7 +315,7 @@ enum class LargeC : uint8_t {
 };
 constexpr float end_of(LargeC large) { return large == LargeC::below_2_37 ? 0x1p37f : 0x1p100f; }
 
-/// The same for a C that may be so large that the sum loses its last places.
+/// As above for a C that may be so large that the sum loses its last places.
 template <bool eight_bits, LargeC large>
 [[gnu::always_inline]] inline F32 add_large_c(I32 sum, F32 c, I32 unit) {
   const F32 whole = whole_part<eight_bits>(c);

@@ -200,7 +200,7 @@ struct alignas(64) Slice {
   }
 };
 
-/// What the modifiers do to the elements of a source.
+/// Applies the modifiers to the elements of a source.
 struct Signs {
   uint32_t flipped = 0;  ///< bits of each word
   bool is_signed = false;
@@ -349,14 +349,14 @@ class Sources {
   Slice slices_[384];  // NOLINT(*-member-init): 24 KiB of which the first used_ are
 };
 
-/// What is multiplied in one step of a chain: A in order, and B as it is in the registers.
+/// Operands of one step of a chain: A in order, and B as it is in the registers.
 struct Factors {
   const Slice* a;
   const Row* b;
   uint32_t b_flipped;
 };
 
-/// Of a sparse A, which depth of B each element belongs to.
+/// For a sparse A: the depth of B of each element.
 struct Index {
   uint8_t depth[max_depth / 2][size];
 };
@@ -424,7 +424,7 @@ template <WaveElement b_element, bool b_signed>
   }
 }
 
-/// The same of a sparse A, whose elements have a row of B each.
+/// As above for a sparse A, whose elements have a row of B each.
 [[gnu::always_inline]] inline void add_sparse_products(const Slice* a, const Slice* b, const Index& index,
                                                        unsigned depth, unsigned first, F32 (&sums)[rows_at_once]) {
   for (unsigned k = 0; k < depth; ++k) {

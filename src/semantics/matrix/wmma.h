@@ -53,7 +53,7 @@ struct WaveMatrixShape {
 std::span<const WaveMatrixShape> wave_matrix_shapes();
 const WaveMatrixShape* wave_matrix_shape(isa::Opcode opcode);
 
-/// What an instruction says but for where its registers are.
+/// Properties of an instruction, without its registers.
 struct WaveMatrixOperation {
   const WaveMatrixShape* shape = nullptr;
   target::WaveMatrices layout{};

@@ -117,7 +117,7 @@ F32 scale_of(U32 code, ScaleFormat format) {
   return select(code == 0xFF, pattern<F32>(Format<F32>::default_nan), bits<F32>(power));
 }
 
-/// What numbers of A or B are made from.
+/// Sources of the numbers of A or B.
 struct SourceKey {
   const Row* rows = nullptr;
   const Row* scales = nullptr;  ///< null: none
@@ -282,7 +282,7 @@ class Sources {
   Scaled scaled_[count];    // NOLINT(*-member-init): if is_scaled_
 };
 
-/// Of a sparse A, which depth of B each element belongs to.
+/// For a sparse A: the depth of B of each element.
 struct Index {
   uint8_t depth[max_depth / 2][columns];
 };
@@ -356,7 +356,7 @@ void write_d(const DeepMatrixCall& call, unsigned row, U32 result) {
   }
 }
 
-/// The same of a sparse A, whose elements have a row of B each.
+/// As above for a sparse A, whose elements have a row of B each.
 [[gnu::always_inline]] inline void add_sparse_products(const F32* a, const F32* b, const Index& index, unsigned depth,
                                                        unsigned first, F32 (&sums)[rows_at_once]) {
   for (unsigned k = 0; k < depth; ++k) {

@@ -231,7 +231,7 @@ Word atomic_result(AtomicOperation operation, Word old, Word data, Word data2,
   return old;
 }
 
-/// The same as functions, for translated code.
+/// As above, as functions that translated code calls.
 uint32_t atomic_result_32(AtomicOperation operation, uint32_t old, uint32_t data, uint32_t data2, Denormals denormals);
 uint64_t atomic_result_64(AtomicOperation operation, uint64_t old, uint64_t data, uint64_t data2, Denormals denormals);
 

@@ -41,10 +41,10 @@ struct BufferFormat {
 /// The format of the two 4- and 3-bit fields; nothing if the hardware has no such format.
 std::optional<BufferFormat> buffer_format(uint8_t data_format, uint8_t number_format);
 
-/// The same where one number means both, from GFX10 on (isa/buffer_formats.h).
+/// As above where one number means both, from GFX10 on (isa/buffer_formats.h).
 std::optional<BufferFormat> unified_buffer_format(unsigned format, target::Generation generation);
 
-/// Its number there; nothing if there is none.
+/// Its number there; nothing if it has none.
 std::optional<unsigned> unified_format_number(const BufferFormat& format, target::Generation generation);
 
 /// The four components of the element at `memory` (`format.bytes` readable bytes, any alignment): those that the
@@ -54,7 +54,7 @@ std::array<uint32_t, 4> read_components(const BufferFormat& format, const uint8_
 /// The inverse: values outside the format's range go to its nearest end, NaN to 0.
 void write_components(const BufferFormat& format, const std::array<uint32_t, 4>& components, uint8_t* memory);
 
-/// What W is where the format has none, and the constant 1 of a resource's selectors.
+/// W of formats without it, and the constant 1 of a resource's selectors.
 uint32_t one(NumberFormat number);
 
 /// The components in the order that the resource's DST_SEL fields ask for (four fields of 3 bits from bit 0 of its

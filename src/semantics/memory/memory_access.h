@@ -52,7 +52,7 @@ struct MemoryAccess {
 enum class AccessNumber : uint32_t {};
 AccessNumber access_number(const isa::Instruction& instruction);
 
-/// What an instruction moves; of kind `none` where it moves nothing.
+/// Data that an instruction moves; of kind `none` if it moves nothing.
 const MemoryAccess& memory_access(AccessNumber number);
 inline const MemoryAccess& memory_access(const isa::Instruction& instruction) {
   return memory_access(access_number(instruction));

@@ -50,7 +50,7 @@ template <auto Operation>
 void keeps_scc(ScalarCall& call) {
   call.dst = Words<decltype(Operation)>::template apply<Operation>(call);
 }
-/// The result; SCC tells whether it is other than zero.
+/// Returns the result; SCC is whether it is non-zero.
 template <auto Operation>
 void scc_nonzero(ScalarCall& call) {
   call.dst = Words<decltype(Operation)>::template apply<Operation>(call);
@@ -81,7 +81,7 @@ void saves_exec(ScalarCall& call) {
   call.exec = with_exec<Operation>(call);
   call.scc = call.exec != 0;
 }
-/// The same, but the destination too gets the new EXEC.
+/// As above, and the destination also gets the new EXEC.
 template <auto Operation>
 void writes_exec(ScalarCall& call) {
   call.exec = with_exec<Operation>(call);
