@@ -71,7 +71,7 @@ class Gpu {
   /// Executes a launch of any ABI (launch_state.h) of kernel `name`. Its code must be loaded on this GPU.
   virtual support::Result<KernelStatistics> run(LaunchState launch, std::string_view name,
                                                 std::optional<FaultReport>* fault = nullptr) = 0;
-  /// Of the amd_queue_t that kernels launched by run() see as theirs.
+  /// Returns the address of the amd_queue_t that kernels launched by run() observe as their queue.
   virtual uint64_t queue_address() const = 0;
 
   /// Interrupts running dispatches (Ctrl-C), which end with ErrorKind::aborted. May be called from a signal handler.

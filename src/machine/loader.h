@@ -60,7 +60,7 @@ class LoadedCode {
   const LoadedSymbol* find(std::string_view name) const;
   /// Returns the kernel whose descriptor is at `kernel_object`, or null.
   const LoadedSymbol* kernel_at(uint64_t kernel_object) const;
-  /// Returns the function symbol that contains a code address; empty if there is none.
+  /// Returns the function symbol that contains a code address; empty if no symbol does.
   std::string_view function_at(uint64_t address) const;
   /// Returns the symbolizer of the code, which may outlive it.
   std::shared_ptr<const debug_info::Symbolizer> symbolizer() const;

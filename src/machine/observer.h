@@ -90,20 +90,20 @@ struct AccessEvent {
   uint32_t bytes;             ///< of an element
   uint64_t lanes;             ///< a bit for each that accesses: those of EXEC, as far as they get to memory; not 0
   const uint64_t* addresses;  ///< by lane, of 64; those of lanes that don't access mean nothing
-  /// By translated code, which has told nobody of the instruction: its address and what it stores are defined.
+  /// True for accesses of translated code, which reports no instructions: address and stored data are defined.
   bool is_translated = false;
   uint8_t element = 0;  ///< then, which of the instruction's elements it is
   AccessPattern pattern{};
 };
 
-/// What happens at a barrier. A wave that executes s_barrier arrives and waits; from GFX12 on these are two
+/// An event at a barrier. A wave that executes s_barrier arrives and waits; from GFX12 on these are two
 /// instructions.
 struct BarrierEvent {
   enum class Kind : uint8_t {
-    begins,   ///< the barrier with a name is made anew (s_barrier_init)
+    begins,   ///< a barrier with a name is initialised (s_barrier_init)
     joins,    ///< the wave: its waits are for this barrier with a name from now on
     arrives,  ///< the wave
-    waits,    ///< the wave, from now on; a wait for a barrier with a name may be told more than once
+    waits,    ///< the wave, from now on; a wait for a barrier with a name may be reported more than once
     passes,   ///< the wave: its wait is over
     leaves,   ///< the wave, a barrier with a name that it had joined
   };
@@ -122,8 +122,8 @@ struct MemoryEvent {
   };
   Kind kind = Kind::device;
   uint64_t address = 0;
-  uint64_t size = 0;            ///< in bytes, as the program asked for them
-  uint64_t reserved = 0;        ///< up to where nobody else has memory
+  uint64_t size = 0;            ///< in bytes, as the program requested
+  uint64_t reserved = 0;        ///< including padding up to the next allocation
   std::string_view function{};  ///< that was called
 };
 
@@ -160,7 +160,7 @@ class Observer {
 
   virtual void dispatch_begins(const Dispatch& /*dispatch*/) {}
   virtual void dispatch_ends(const Dispatch& /*dispatch*/) {}
-  /// A kernel has faulted, before whoever launched it gets to know: that may be the end of the program.
+  /// A kernel has faulted. Called before the launching thread is notified, which may end the program.
   virtual void faulted(const FaultReport& /*fault*/) {}
 
   /// None of the work-group's waves has begun; all have ended, or the dispatch was cancelled.
@@ -169,7 +169,7 @@ class Observer {
   virtual void wave_begins(const Wave& /*wave*/) {}
   virtual void wave_ends(const Wave& /*wave*/) {}
 
-  /// The wave is about to execute it. Its accesses are told after it.
+  /// The wave is about to execute the instruction. Its accesses are reported afterwards.
   virtual void instruction(const Wave& /*wave*/, uint64_t /*pc*/, const isa::Instruction& /*instruction*/) {}
   virtual void access(const Wave& /*wave*/, const AccessEvent& /*access*/) {}
   virtual void barrier(const Wave& /*wave*/, const BarrierEvent& /*event*/) {}
@@ -180,8 +180,8 @@ class Observer {
   virtual void freed(uint64_t /*address*/, std::string_view /*function*/, std::function<void()> release) { release(); }
   virtual void copying(const CopyEvent& /*copy*/) {}
 
-  // What orders dispatches and copies beside the host's own calls. Signals are told by their addresses. What is
-  // released is told before others can see it, what is acquired after it was seen.
+  // Events that order dispatches and copies besides the host's own calls. Signals are identified by their
+  // addresses. A release is reported before other threads can observe it, and an acquire after it.
 
   virtual void queue_made(uint64_t /*queue*/) {}
   /// The host has written the packets before that number.
@@ -193,8 +193,9 @@ class Observer {
   virtual void signal_changes(uint64_t /*signal*/, bool /*replaces*/) {}
   /// The host can read the signal's value unseen from now on.
   virtual void signal_shown(uint64_t /*signal*/) {}
-  /// An asynchronous copy, of which copying() has told, has a number of its own; it starts when it need not wait for
-  /// signals any more, and ends before its completion signal says so, on the thread on which it starts.
+  /// An asynchronous copy, which copying() has reported, has a number of its own. It starts when all signals
+  /// that it waits for are fulfilled. It ends before its completion signal changes, on the thread on which it
+  /// started.
   virtual void copy_submitted(uint64_t /*copy*/) {}
   virtual void copy_starts(uint64_t /*copy*/, std::span<const uint64_t> /*signals*/) {}
   virtual void copy_ends(uint64_t /*copy*/, uint64_t /*completion_signal*/) {}

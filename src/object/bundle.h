@@ -50,13 +50,14 @@ struct FoundCodeObjects {
 /// of such.
 support::Result<FoundCodeObjects> find_code_objects(std::span<const uint8_t> file);
 
-/// The same for who wants to know which targets there are: code objects in compressed bundles have no bytes, and are
-/// taken for what the bundle says that they are for. To unpack all of a program's can take seconds and gigabytes.
+/// As above, for callers that only list targets: code objects in compressed bundles have no bytes, and their
+/// targets are those that the bundle's table states. Unpacking all of a program's bundles can take seconds and
+/// gigabytes.
 support::Result<FoundCodeObjects> find_targets(std::span<const uint8_t> file);
 
-/// The code that a program with these would load on `gpu`: of each bundle the code object that suits it best (exact
-/// feature settings before "any", specific before generic), bundles without one left out. When there is none at
-/// all, the error lists the targets that the file has.
+/// Returns the code that a program with these bundles would load on `gpu`: of each bundle the code object that
+/// suits it best (exact feature settings before "any", specific before generic). Bundles without one are left
+/// out. If no bundle has one, the error lists the targets of the file.
 support::Result<std::vector<FoundCodeObject>> choose_code_objects(const FoundCodeObjects& found,
                                                                   const target::TargetId& gpu);
 

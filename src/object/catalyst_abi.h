@@ -107,8 +107,8 @@ struct ArgumentLayout {
   uint32_t size = 0;  ///< of the whole buffer
 };
 
-/// Places setup arguments and arguments. `bits` is 32 or 64. An error for vectors of a size that OpenCL does not have,
-/// and for vectors of what is no number.
+/// Places setup arguments and arguments. `bits` is 32 or 64. Returns an error for vectors of a size that OpenCL
+/// does not have, and for vectors of non-numbers.
 support::Result<ArgumentLayout> argument_layout(std::span<const ArgumentShape> arguments, unsigned bits);
 
 /// An image argument points to 8 dwords of resource, followed by these.

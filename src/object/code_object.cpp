@@ -155,7 +155,8 @@ class Reader {
     return {};
   }
 
-  /// What the file holds from a virtual address to the end of the segment that it is in; empty if nothing.
+  /// Returns the file's bytes from a virtual address to the end of the segment that contains it; empty if no
+  /// segment does.
   Bytes at(uint64_t address) const {
     for (const Segment& segment : object_.segments)
       if (address >= segment.address && address - segment.address < segment.bytes.size())
@@ -228,7 +229,8 @@ class Reader {
     return {};
   }
 
-  /// The number of dynamic symbols, which only their hash table tells. DT_HASH has a chain entry for each.
+  /// Returns the number of dynamic symbols, which only their hash table contains. DT_HASH has a chain entry for
+  /// each.
   std::optional<uint64_t> count_by_hash(uint64_t address) const {
     const auto chains = read<uint32_t>(at(address), sizeof(uint32_t));
     if (!chains) return std::nullopt;

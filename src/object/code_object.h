@@ -30,7 +30,7 @@ struct Segment {     ///< a PT_LOAD program header; they come in the order of th
   uint64_t alignment;
 };
 
-/// Of the dynamic symbol table. A defined one lies inside the segments, unless it is absolute.
+/// A symbol of the dynamic symbol table. A defined one lies inside the segments, unless it is absolute.
 struct Symbol {
   std::string_view name;
   uint64_t value, size;

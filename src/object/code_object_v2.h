@@ -15,7 +15,7 @@
 
 namespace Atoll::object {
 
-/// What a note of the owner AMD says, in words: "2.1", "AMD:AMDGPU:9:0:1"; empty for metadata and unknown notes.
+/// Describes a note of the owner AMD: "2.1", "AMD:AMDGPU:9:0:1"; empty for metadata and unknown notes.
 std::string note_text(const ElfNote& note);
 
 /// The target in the ISA version note.
@@ -26,7 +26,8 @@ struct KernelCodeSymbol {
   RawKernelCode code;
 };
 
-/// Of those symbols the kernels, in their order. What is not all in the file is left out.
+/// Returns the kernels among these symbols, in the same order. Kernels that are not completely in the file are
+/// left out.
 std::vector<KernelCodeSymbol> read_kernel_codes(const ElfFile& file, std::span<const ElfSymbol> symbols);
 
 bool has_wave32(const RawKernelCode& code);

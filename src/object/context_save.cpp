@@ -102,7 +102,7 @@ constexpr ContextLayout gfx12 = make_gfx12();
 constexpr unsigned lds_unit = 512, sgpr_block = 16, ttmps = 16, hardware_registers = 16;
 constexpr uint32_t is_state = 1u << 31, is_event = 1u << 30, is_wave32 = 1u << 24;
 constexpr unsigned accum_offset_shift = 24, accum_offset_block = 4;
-/// Of TTMP6, which the trap handler writes.
+/// Fields of TTMP6, which the trap handler writes.
 constexpr uint32_t wave_stopped = 1u << 30;
 constexpr unsigned trap_shift = 25;
 constexpr uint32_t grid_has_y_and_z = 1u << 30, ttmps_are_set_up = 1u << 31;
@@ -134,7 +134,7 @@ struct Sizes {
   uint64_t bytes() const { return (ttmps + hardware_registers + sgprs + (agprs + vgprs) * lanes) * sizeof(uint32_t); }
 };
 
-/// What a state word says; the LDS belongs to first waves only.
+/// Decodes a state word. The LDS belongs to first waves only.
 Sizes sizes_of(uint32_t state, const ContextLayout& layout) {
   Sizes sizes;
   const bool wave32 = layout.vgpr_block32 != 0 && (state & is_wave32) != 0;

@@ -64,7 +64,7 @@ struct ContextLayout {
 };
 const ContextLayout& context_layout(const target::Processor& processor);
 
-/// What the TTMPs and other registers of a wave say of it.
+/// Facts about a wave from its TTMPs and other registers.
 struct SavedState {
   uint64_t pc = 0, exec = 0, vcc = 0, flat_scratch = 0;
   uint32_t mode = 0;
@@ -79,7 +79,7 @@ SavedState state_of(const SavedWave& wave, const target::Processor& processor);
 /// Puts it into the registers. SGPRs must be there.
 void set_state(SavedWave& wave, const SavedState& state, const target::Processor& processor);
 
-/// What TRAPSTS (or EXCP_FLAG_PRIV) says when a wave has done something wrong.
+/// Exception that TRAPSTS (or EXCP_FLAG_PRIV) reports.
 enum class WaveException : uint8_t { none, memory_violation, illegal_instruction };
 WaveException exception_of(const SavedWave& wave, const target::Processor& processor);
 void set_exception(SavedWave& wave, WaveException exception, const target::Processor& processor);

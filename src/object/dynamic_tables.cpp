@@ -62,7 +62,7 @@ DynamicTables make_dynamic_tables(const std::vector<DynamicSymbolName>& symbols)
   tables.sysv[0] = tables.sysv[1] = count;
   for (uint32_t i = 1; i < count; ++i) {
     uint32_t& bucket = tables.sysv[2 + sysv_hash(symbols[tables.order[i - 1]].name) % count];
-    tables.sysv[2 + count + i] = bucket;  // the chain goes on with who was first before
+    tables.sysv[2 + count + i] = bucket;  // prepended: the chain continues with the previous head
     bucket = i;
   }
   return tables;

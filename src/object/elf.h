@@ -14,7 +14,7 @@ constexpr uint16_t em_amdgpu = 224;
 constexpr uint8_t osabi_amdgpu_hsa = 64, osabi_amdgpu_pal = 65, osabi_amdgpu_mesa3d = 66;
 constexpr uint8_t abi_version_v2 = 0, abi_version_v3 = 1;  ///< of amdhsa
 constexpr uint32_t nt_amdgpu_metadata = 32;
-/// Of code object V2, whose notes have the owner AMD.
+/// Note types of code object V2, whose notes have the owner AMD.
 constexpr uint32_t nt_amd_hsa_code_object_version = 1, nt_amd_hsa_isa_version = 3, nt_amd_hsa_metadata = 10,
                    nt_amd_hsa_isa_name = 11;
 constexpr uint16_t shn_amdgpu_lds = 0xff00;

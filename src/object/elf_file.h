@@ -1,6 +1,5 @@
-// object: an ELF file as it stands, for those who show or take apart all that is in it, loadable or not: headers,
-// sections by name, symbol tables, relocations. What is here says nothing yet about its meaning; code_object.h and
-// relocatable.h give that.
+// object: the raw contents of an ELF file, for tools that print or rewrite it, loadable or not: headers, sections
+// by name, symbol tables, relocations. code_object.h and relocatable.h interpret them.
 #pragma once
 
 #include <cstdint>

@@ -101,7 +101,7 @@ struct GpuCore {
 
   /// Memory at an address, or nothing when the file does not have all of it.
   std::optional<std::span<const uint8_t>> memory(uint64_t address, uint64_t size) const;
-  /// The agent of a queue, and its processor; null if there is none.
+  /// Returns the agent of a queue, and its processor; null if it has none.
   const KfdAgent* agent_of(const KfdQueue& queue) const;
 };
 

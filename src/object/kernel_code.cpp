@@ -113,8 +113,8 @@ RawKernelDescriptor descriptor_of(const RawKernelCode& code, const target::Proce
     return static_cast<uint32_t>(
         KernelCodeField{.name = {}, .older_key = {}, .bit = static_cast<uint16_t>(bit), .width = 32}.of(code));
   };
-  // What the packet processor sets itself, whatever the record says: priority, privilege, debugging and traps, and how
-  // much LDS there is, which is the packet's to say.
+  // Fields that the packet processor sets itself, whatever the record contains: priority, privilege, debugging
+  // and traps, and the LDS size, which the packet states.
   constexpr uint32_t own1 = 1u << 10 | 1u << 11 | 1u << 20 | 1u << 22 | 1u << 24 | 1u << 25;
   constexpr uint32_t own2 = 1u << 6 | 3u << 13 | 0x1FFu << 15;
   RawKernelDescriptor descriptor{};
@@ -127,7 +127,7 @@ RawKernelDescriptor descriptor_of(const RawKernelCode& code, const target::Proce
   constexpr uint32_t same_properties = 0x7F | 1u << 10;  // which SGPRs are set up, and waves of 32 lanes
   descriptor.kernel_code_properties =
       static_cast<uint16_t>((word(properties) & same_properties) | field("is_dynamic_callstack") << 11);
-  if (processor.unified_vgprs) {  // younger than the record: all registers that it asks for are VGPRs
+  if (processor.unified_vgprs) {  // younger than the record: all registers that the record requests are VGPRs
     const uint32_t vgprs = (descriptor_field::vgpr_count.of(descriptor) + 1) * processor.vgpr_granule;
     descriptor.compute_pgm_rsrc3 = vgprs / 4 - 1;  // ACCUM_OFFSET
   }

@@ -15,7 +15,7 @@ namespace Atoll::object {
 
 using RawKernelCode = std::array<uint8_t, 256>;  ///< as it lies in memory
 
-/// What the assembler does with the field's name as a key.
+/// How the assembler uses the field's name as a key.
 enum class KernelCodeKey : uint8_t {
   sets,
   ignored,  ///< accepted without effect, as by LLVM
@@ -24,10 +24,10 @@ enum class KernelCodeKey : uint8_t {
 
 struct KernelCodeField {
   std::string_view name;
-  std::string_view older_key;  ///< another key for it; empty: there is none
+  std::string_view older_key;  ///< another key for it; empty: no other key
   uint16_t bit;                ///< counted from the lowest of the record's first byte
   uint8_t width;
-  uint64_t usual = 0;  ///< what LLVM writes unless told otherwise
+  uint64_t usual = 0;  ///< LLVM's default
   KernelCodeKey key = KernelCodeKey::sets;
 
   uint64_t of(const RawKernelCode& code) const;
@@ -40,11 +40,11 @@ std::span<const KernelCodeField> kernel_code_fields();
 /// The field of that name, which must be one.
 const KernelCodeField& kernel_code_field(std::string_view name);
 
-/// The descriptor that says the same. What only the record has is left out: how many work-groups the grid has is a
-/// register that descriptors cannot ask for (KernelDescriptor::grid_work_groups).
+/// Returns the equivalent descriptor. Fields without an equivalent are left out: the number of work-groups of the
+/// grid is a register that descriptors cannot request (KernelDescriptor::grid_work_groups).
 RawKernelDescriptor descriptor_of(const RawKernelCode& code, const target::Processor& processor);
 
-/// What the record says, checked as a descriptor is.
+/// Decodes the record and checks it as a descriptor.
 support::Result<KernelDescriptor> decode_kernel_code(const RawKernelCode& code, const target::Processor& processor);
 
 }  // namespace Atoll::object

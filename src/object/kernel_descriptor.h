@@ -1,5 +1,5 @@
-// object: the kernel descriptor, the 64 bytes that tell the packet processor how a kernel's waves start.
-// Source: user guide, "Kernel Descriptor"; llvm/Support/AMDHSAKernelDescriptor.h.
+// object: the kernel descriptor, the 64 bytes from which the packet processor takes the initial state of a
+// kernel's waves. Source: user guide, "Kernel Descriptor"; llvm/Support/AMDHSAKernelDescriptor.h.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,14 @@ struct RawKernelDescriptor {
 };
 static_assert(sizeof(RawKernelDescriptor) == 64);
 
-/// The same, decoded for one processor.
+/// A kernel descriptor decoded for one processor.
 struct KernelDescriptor {
   uint32_t group_segment_fixed_size, private_segment_fixed_size, kernarg_size;
-  /// Of the code, from the descriptor's own address. Where kernarg_preload_length is not 0, the code starts with
-  /// 256 bytes for packet processors that cannot preload; one that can starts the wave after them.
+  /// Offset of the code from the descriptor. If kernarg_preload_length is not 0, the code starts with 256 bytes
+  /// for packet processors that cannot preload. A packet processor that can starts the wave after them.
   int64_t entry_offset;
   uint16_t vgprs, sgprs;  ///< allocated; vgprs: architected ones where AGPRs are apart or at accum_offset
-  uint16_t accum_offset;  ///< first AGPR in a unified file; 0 where there is none
+  uint16_t accum_offset;  ///< first AGPR in a unified file; 0 without AGPRs
   uint16_t agprs;         ///< available accumulation registers
   uint32_t mode;          ///< initial MODE register: rounding, denormals, dx10_clamp, ieee, fp16_ovfl
   // Enabled SGPR state, in the order in which it is laid out.
@@ -42,11 +42,11 @@ struct KernelDescriptor {
   uint16_t kernarg_preload_length, kernarg_preload_offset;  ///< in dwords
   bool wave32, uses_dynamic_stack, trap_handler;
   bool wgp_mode, forward_progress;
-  bool dynamic_vgprs;  ///< waves begin with few VGPRs and ask for more (GFX12.5); `vgprs` are then those they may get
+  bool dynamic_vgprs;  ///< waves begin with few VGPRs and allocate more (GFX12.5); `vgprs` is then the maximum
 };
 
-/// Decodes and checks a descriptor. The error names the field: out_of_resources when it asks for more than the
-/// processor has, invalid_file when it says what no compiler may say for this processor.
+/// Decodes and checks a descriptor. The error names the field: out_of_resources if it requests more than the
+/// processor has, invalid_file if no compiler may set it so for this processor.
 support::Result<KernelDescriptor> decode_kernel_descriptor(const RawKernelDescriptor& raw,
                                                            const target::Processor& processor);
 

@@ -100,7 +100,8 @@ inline constexpr DescriptorField mem_ordered{"MEM_ORDERED",           rsrc1, 30,
 inline constexpr DescriptorField fwd_progress{
     "FWD_PROGRESS", rsrc1, 31, 1, with_work_group_processors, ".amdhsa_forward_progress"};
 
-/// Scratch: SGPR_PRIVATE_SEGMENT_WAVEFRONT_OFFSET, or only that there is any where the wave is told otherwise.
+/// Scratch: SGPR_PRIVATE_SEGMENT_WAVEFRONT_OFFSET, or only that scratch is used where the wave finds it
+/// otherwise.
 inline constexpr DescriptorField private_segment{"ENABLE_PRIVATE_SEGMENT", rsrc2, 0, 1, everywhere};
 inline constexpr DescriptorField user_sgpr_count{"USER_SGPR_COUNT", rsrc2, 1, 5, with_few_user_sgprs};
 /// Where there are 32 of them, the count takes the bit that is ENABLE_TRAP_HANDLER elsewhere.

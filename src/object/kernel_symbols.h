@@ -16,7 +16,8 @@ struct KernelSymbol {
   RawKernelDescriptor descriptor;
 };
 
-/// Of those symbols the kernels, in their order. What is not all in the file is left out.
+/// Returns the kernels among these symbols, in the same order. Kernels that are not completely in the file are
+/// left out.
 std::vector<KernelSymbol> read_kernel_symbols(const ElfFile& file, std::span<const ElfSymbol> symbols);
 
 /// Whether a kernel's waves have 32 lanes.

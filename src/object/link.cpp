@@ -109,7 +109,7 @@ void Linker::merge_targets() {
 
 // --- Groups ---------------------------------------------------------------------------------------------------------
 
-/// Of comdat groups with the same name the first input's is kept.
+/// Of comdat groups with the same name, the first input's is kept.
 void Linker::choose_groups() {
   std::unordered_set<std::string_view> kept;
   for (const LinkInput& input : inputs_) {
@@ -138,7 +138,7 @@ void Linker::resolve_symbols() {
       known->visibility = merge_visibility(known->visibility, symbol.visibility);
       const bool lds = symbol.special_section == elf::shn_amdgpu_lds;
       const bool common = symbol.special_section == SHN_COMMON || lds;
-      // What a discarded group defines is named there like any other's.
+      // A definition in a discarded group counts as a reference by name.
       if ((symbol.section == 0 && symbol.special_section == 0) || is_discarded(i, symbol)) {
         known->weak_only &= symbol.binding == STB_WEAK;
         continue;
@@ -256,7 +256,7 @@ void Linker::scan_relocations() {
           }
           continue;
         }
-        // Nobody else can define what is hidden.
+        // No other module can define a hidden symbol.
         if (symbol != nullptr && !symbol->defined() && !symbol->weak_only && !symbol->preemptible()) {
           problem(fmt::format("{}: undefined symbol: {}", where, name));
           continue;

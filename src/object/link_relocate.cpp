@@ -10,7 +10,7 @@ namespace Atoll::object {
 
 namespace {
 
-/// What debug information says of code that has been discarded: 0, but something else where that means another thing.
+/// Returns the address of discarded code in debug information: 0, or another value where 0 has a meaning.
 std::optional<uint64_t> address_of_discarded(std::string_view section) {
   if (!section.starts_with(".debug_")) return std::nullopt;
   if (section == ".debug_loc" || section == ".debug_ranges") return 1;
@@ -51,7 +51,8 @@ void Linker::fill_global_offset_table() {
   }
 }
 
-/// The relocated field's value, from which it takes its low bytes; nothing if the loader is to fill it in, or nobody.
+/// Returns the relocated field's value, from which it takes its low bytes; nothing if the loader fills it in, or
+/// if it stays as it is.
 std::optional<uint64_t> Linker::relocated_value(size_t input, const RelocatableSection& section, const Placement& at,
                                                 const RelocatableRelocation& relocation) {
   const RelocatableSymbol& named = inputs_[input].object.symbols[relocation.symbol];

@@ -62,7 +62,7 @@ void Linker::fill_dynamic_tables() {
   tag(DT_NULL, 0);
 }
 
-/// Those of the inputs that are local there, and the linker's own.
+/// Local symbols of the inputs, and the linker's own.
 std::vector<Linker::NamedSymbol> Linker::local_symbols() const {
   std::vector<NamedSymbol> locals;
   for (size_t i = 0; i < inputs_.size(); ++i) {

@@ -54,7 +54,7 @@ struct GlobalSymbol {
   uint32_t dynamic_index = 0;
 
   bool defined() const { return definition != nullptr; }
-  /// Whether the loader may decide who it is.
+  /// True if the loader may bind the symbol to another module's definition.
   bool preemptible() const { return visibility == STV_DEFAULT; }
   bool exported() const { return visibility == STV_DEFAULT || visibility == STV_PROTECTED; }
 };
@@ -140,7 +140,7 @@ class Linker {
   std::unordered_map<std::string_view, GlobalSymbol*> globals_by_name_;
   std::deque<OutputSection> sections_;
   std::vector<std::vector<Placement>> placements_;
-  /// Of each input, by section: it belongs to a comdat group of which another input's is kept.
+  /// For each input, by section: true if it belongs to a comdat group that is discarded for another input's.
   std::vector<std::vector<bool>> discarded_;
   OutputSection *got_ = nullptr, *dynamic_ = nullptr, *dynamic_symbols_ = nullptr, *dynamic_relocations_ = nullptr,
                 *gnu_hash_ = nullptr, *sysv_hash_ = nullptr, *dynamic_strings_ = nullptr;
@@ -157,7 +157,7 @@ class Linker {
 constexpr uint64_t page = 4096;
 constexpr uint64_t max_program_headers = 9;
 
-/// What a segment of the section may do: sections of different kinds lie on pages of their own.
+/// Access rights of the section's segment: sections of different kinds lie on separate pages.
 uint32_t segment_flags(const OutputSection& section);
 /// Whether the loader protects the section once it has relocated it.
 bool is_relro(const OutputSection& section);

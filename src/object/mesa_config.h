@@ -36,8 +36,8 @@ struct MesaShader {
 
 inline constexpr std::string_view mesa_config_section = ".AMDGPU.config";
 
-/// Reads the section; no shaders if there is none. A section that is cut, a group without its stage's registers, a
-/// register twice in a group, and groups without functions are errors.
+/// Reads the section; no shaders if the file lacks it. A truncated section, a group without its stage's
+/// registers, a register twice in a group, and groups without functions are errors.
 support::Result<std::vector<MesaShader>> read_mesa_config(const ElfFile& file, std::span<const ElfSymbol> symbols,
                                                           target::Generation generation);
 

@@ -1,6 +1,6 @@
-// object: code object metadata: the MessagePack map in the NT_AMDGPU_METADATA note, which tells of each kernel what
-// arguments it takes and what it needs.
-// Source: user guide, "Code Object V3 and Above Metadata", and the additions of V4 and V5.
+// object: code object metadata: the MessagePack map in the NT_AMDGPU_METADATA note, with the arguments and
+// requirements of each kernel. Source: user guide, "Code Object V3 and Above Metadata", and the additions of V4
+// and V5.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ namespace Atoll::object {
 /// their own; keys that it knows must have their type.
 support::Result<Metadata> read_metadata(std::span<const uint8_t> note);
 
-/// What a note says if it is one with metadata, of V2 or later.
+/// Reads a note with metadata, of V2 or later; nothing for other notes.
 support::Result<std::optional<Metadata>> read_metadata(const ElfNote& note);
 
-/// The same of all notes in a code object or relocatable; metadata without kernels if there is no such note.
+/// Reads all notes of a code object or relocatable; metadata without kernels if it has no such note.
 support::Result<Metadata> read_metadata(const ElfFile& file);
 
 /// A file that was linked from several has a note of each.

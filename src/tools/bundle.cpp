@@ -36,7 +36,7 @@ std::string target_of(const std::string& id) {
   return target ? target->to_string() : id;
 }
 
-/// Whether `--gpu` asks for this entry: by its ID, or by a target ID with the same settings.
+/// True if `--gpu` selects this entry: by its ID, or by a target ID with the same settings.
 bool is_wanted(const std::string& gpu, const std::string& id) {
   if (gpu.empty() || gpu == id) return true;
   const auto wanted = target::find_target(gpu);

@@ -8,16 +8,17 @@
 
 namespace Atoll::tools {
 
-/// The code objects that were asked for, with the file that they are in.
+/// The selected code objects, with the file that contains them.
 struct SelectedCode {
   support::MappedFile file;
   object::FoundCodeObjects found;  ///< its code_objects are the selected ones
 };
 
-/// Those of a file, or those for a GPU: a processor or target ID stands for the code objects that were built for it,
-/// settings that it does not name being any; a product's name for what it would run. An error when there are none.
+/// Selects the code objects of a file, or those for a GPU. A processor or target ID selects code objects that
+/// were built for it; settings that it does not name may be any. A product's name selects the code that it would
+/// run. Returns an error if none is left.
 support::Result<SelectedCode> select_code(const std::string& path, const std::string& gpu);
-/// The same of a file that is open, as a pipe can be read only once.
+/// As above for an open file, because a pipe can be read only once.
 support::Result<SelectedCode> select_code(const std::string& path, support::MappedFile file, const std::string& gpu);
 
 }  // namespace Atoll::tools

@@ -17,7 +17,7 @@ class App;
 
 namespace Atoll::tools {
 
-/// What the command line asked for, once it is taken apart.
+/// The parsed command line.
 struct Invocation {
   std::function<support::Result<int>()> work;  ///< of the subcommand that was named; gives the exit code
   std::vector<std::string> after_dashes;       ///< what stood after "--", in `atoll run` the program

@@ -37,10 +37,10 @@ struct CommandDescription {
   std::string own_name() const { return name.substr(name.rfind(' ') + 1); }
 };
 
-/// What --help says of `app` and of its subcommands, but for hidden ones.
+/// Returns the text of --help for `app` and its visible subcommands.
 CommandDescription describe_command(const CLI::App& app);
 
-/// What may stand for a value: the choices, or names of GPUs or engines; nothing where only the user knows.
+/// Candidates for a value: the choices, or names of GPUs or engines; nothing for free text.
 std::vector<std::string> known_values(const OptionDescription& option);
 
 }  // namespace Atoll::tools

@@ -221,7 +221,7 @@ void add_graphics_device(Files& files, const target::GpuModel& gpu, unsigned num
   files.links["sys/bus/pci/drivers/amdgpu/" + address] = "../../../../" + device.substr(0, device.size() - 1);
   add("numa_node", "-1");
   add("product_name", std::string(product.name));
-  add("vbios_version", "Atoll");  // by this file rocm-smi tells GPUs from other devices of the vendor
+  add("vbios_version", "Atoll");  // rocm-smi distinguishes GPUs from other devices of the vendor by this file
   add("unique_id", fmt::format("{:016x}", target::unique_id_of(product, number)));
   add("gpu_busy_percent", "0");
   add("mem_busy_percent", "0");

@@ -40,7 +40,7 @@ struct EvalRequest {
 
 constexpr uint64_t max_instructions = uint64_t{1} << 48;  ///< --limit: months
 
-/// The code as a code object; nothing if there are mistakes in it, which are told.
+/// Assembles the code to a code object. Reports mistakes and returns nothing if the code has any.
 Result<std::optional<std::vector<uint8_t>>> assemble(const EvalRequest& request, const target::TargetId& target,
                                                      unsigned wave_size) {
   std::string text;

@@ -47,7 +47,7 @@ Result<void> write_and_close(const std::string& path, int descriptor, std::span<
   return {};
 }
 
-/// What is there already: a device, or a file that has no name.
+/// Writes to an existing target: a device, or a file without a name.
 Result<void> write_through(const std::string& path, std::span<const uint8_t> bytes, int more_flags) {
   const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | more_flags);
   if (descriptor < 0) return refused(path, errno);

@@ -32,8 +32,8 @@ struct Phrase {
   std::string_view text;
 };
 
-/// What an operation does with its result D and its sources S0, S1 and S2, which are replaced by what an encoding has
-/// in their places: an atomic's memory and data, EXEC, a literal, the result's old value.
+/// Effect of an operation, in terms of its result D and its sources S0, S1 and S2. These are replaced by the
+/// operands of an encoding: an atomic's memory and data, EXEC, a literal, the result's old value.
 constexpr Phrase phrases[] = {
     {Operation::nop, "Does nothing"},
     {Operation::mov, "D = S0"},

@@ -274,7 +274,7 @@ std::string_view without_suffix(std::string_view name) {
   return name;
 }
 
-/// Of a half of a dual instruction: "v_dual_mov_b32".
+/// Returns the name of a half of a dual instruction: "v_dual_mov_b32".
 std::string dual_name(const OpcodeMap& map, size_t code) {
   return fmt::format("v_dual{}", map.dual_names[code].substr(1));
 }

@@ -42,8 +42,8 @@ struct InstructionFacts {
   isa::Timing timing;
 };
 
-/// The opcodes that have that name, or that name on some generation; a suffix that tells the encoding (_e32, _e64,
-/// _sdwa, _dpp) is left out, and v_dual_ stands for halves of dual instructions.
+/// Returns the opcodes with that name, on any generation. A suffix for the encoding (_e32, _e64, _sdwa, _dpp) is
+/// ignored, and v_dual_ selects halves of dual instructions.
 std::vector<isa::Opcode> find_instructions(std::string_view name);
 
 /// Returns the names on any generation that begin with `prefix`, each once, in alphabetical order.
@@ -58,7 +58,7 @@ std::optional<std::string_view> name_on(const target::Processor& processor, isa:
 std::vector<isa::Opcode> instructions_of(const target::Processor& processor);
 
 std::vector<EncodingFact> encodings_on(const target::Processor& processor, isa::Opcode opcode);
-/// Of a processor that has it.
+/// Returns the facts on a processor that has the instruction.
 InstructionFacts facts_on(const target::Processor& processor, isa::Opcode opcode);
 
 /// "gfx900 to gfx909, gfx942": processors, with runs of the processor table joined.

@@ -58,7 +58,7 @@ Result<std::array<uint32_t, 3>> parse_shape(const std::string& text, const char*
   return wrong_usage(fmt::format("{} {}: give one to three numbers above 0, X,Y,Z", option, text));
 }
 
-/// What a work-group is when nothing is said.
+/// Default size of a work-group.
 std::array<uint32_t, 3> usual_block(const KernelInfo& kernel) {
   return kernel.required_block[0] != 0 ? kernel.required_block : std::array<uint32_t, 3>{64, 1, 1};
 }
@@ -212,7 +212,7 @@ std::vector<uint8_t> npy_file(const BufferRequest& request, const MadeArgument& 
   return file;
 }
 
-/// Prints and saves the results that were asked for. With `check_only`, it finds mistakes in the requests, before the
+/// Prints and saves the requested results. With `check_only`, it finds mistakes in the requests, before the
 /// kernel runs.
 Result<void> show_results(const LaunchOptions& options, const KernelInfo& kernel, const std::vector<MadeArgument>& made,
                           bool check_only) {

@@ -34,7 +34,7 @@ struct LitmusRequest {
   bool json = false, run = false;
 };
 
-/// What was seen of a test that was run.
+/// Outcomes of an executed test.
 using Seen = std::map<LitmusOutcome, uint64_t>;
 
 std::string outcome_text(const std::vector<std::string>& names, const LitmusOutcome& outcome) {

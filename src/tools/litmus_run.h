@@ -17,7 +17,7 @@ class LitmusRuns {
  public:
   static support::Result<LitmusRuns> create(const std::string& gpu, uint64_t seed);
 
-  /// What so many executions leave, and how often each.
+  /// Outcomes of a number of executions, with the count of each.
   support::Result<std::map<memory_model::LitmusOutcome, uint64_t>> run(const memory_model::LitmusTest& test,
                                                                        uint64_t count);
 

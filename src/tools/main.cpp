@@ -28,7 +28,7 @@ int complain(const std::string& message, int exit_code) {
   return exit_code;
 }
 
-/// In a thread of the machine's or an engine's nobody is there to take an exception.
+/// Threads of the machine or of an engine have no handler for exceptions.
 [[noreturn]] void end_by_exception() {
   const std::string reason = std::current_exception() ? support::describe_exception().message : "std::terminate()";
   complain(reason, failure);
@@ -159,7 +159,7 @@ support::Result<int> run(int argc, char** argv) {
   add_version(app, invocation);
   app.formatter(with_usage("atoll SUBCOMMAND [OPTIONS]"));  // subcommands made after it would inherit it
 
-  // What is after "--" belongs to the program that is to be run, options and all.
+  // Arguments after "--" belong to the program to run, including options.
   char** const end = argv + argc;
   char** const dashes = std::find_if(argv, end, [](const char* word) { return std::string_view(word) == "--"; });
   if (dashes != end) invocation.after_dashes.assign(dashes + 1, end);
@@ -177,7 +177,7 @@ support::Result<int> run(int argc, char** argv) {
   return invocation.work();
 }
 
-/// The exit code, when all output is where it should be, or else the reason is told.
+/// Returns the exit code after all output is written. Otherwise reports the error.
 int run_to_end(int argc, char** argv) {
   auto exit_code = support::without_exceptions([&] { return run(argc, argv); });
   const auto finished = finish_standard_output();

@@ -1,4 +1,4 @@
-// tools: the processor that an option names, for subcommands that ask tables and execute nothing.
+// tools: the processor that an option names, for subcommands that only read tables and execute nothing.
 #pragma once
 
 #include <string>

@@ -28,7 +28,7 @@ class OrderedWork {
     try {
       for (size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
     } catch (const std::system_error&) {
-      // The host gives no more threads: those that there are do the work, or whoever takes it.
+      // The host refuses further threads: the existing ones do the work, or the caller does.
     }
   }
   ~OrderedWork() {

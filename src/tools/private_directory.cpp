@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Whether nobody else can change what is in the directory.
+/// True if no other user can change the contents of the directory.
 bool is_own(const char* path) {
   struct stat status{};
   return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&

@@ -282,7 +282,7 @@ Result<int> run_program(const CLI::App& run, const RunOptions& options, std::vec
   // HIP refuses wrong calls without a word to the runtime; this library reports them to the checkers.
   if (configuration->check.any() && fs::exists(*directory / hip_calls_name))
     prepend("LD_PRELOAD", (*libraries / hip_calls_name).string());
-  // Some programs ask for the kernel driver before they ask the runtime; this library answers for it.
+  // Some programs query the kernel driver before the runtime; this library answers for it.
   if (fs::exists(*directory / driver_name)) {
     // Where nothing can be written, programs do without the driver's files: hardly any needs them.
     if (const auto files = make_driver_files(*gpus, *memory)) values->set(Setting::driver, files->string());

@@ -63,7 +63,7 @@ void walk(const CommandDescription& command, const auto& visit) {
 /// The command that prints names of instructions which begin with a word.
 constexpr std::string_view list_instructions = "atoll complete-instruction";
 
-/// What bash fills COMPREPLY with for a value.
+/// Returns the COMPREPLY contents for a value in bash.
 std::string bash_values(const OptionDescription& option) {
   if (is_file(option)) return "_atoll_files -f";
   if (is_directory(option)) return "_atoll_files -d";
@@ -74,7 +74,7 @@ std::string bash_values(const OptionDescription& option) {
   return fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$word\"))", fmt::join(values, " "));
 }
 
-/// What zsh calls for a value: _files, or a list of words.
+/// Returns the completion function for a value in zsh: _files, or a list of words.
 std::string zsh_values(const OptionDescription& option) {
   if (is_file(option)) return "_files";
   if (is_directory(option)) return "_files -/";

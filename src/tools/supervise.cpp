@@ -72,7 +72,7 @@ int wait_for(pid_t child, const sigset_t& handled) {
   }
 }
 
-/// What a process has left unsaid.
+/// Prints the report that a process left unprinted.
 void report(machine::LeftRecord record) {
   if (!record.statistics.empty()) {
     if (record.statistics != machine::statistics_as_table) {

@@ -1,8 +1,8 @@
-// machine: how threads wait for something to become true without missing it and without a lock.
+// machine: event count: threads wait for a condition without a lock and without lost wake-ups.
 //
-// A waiter counts itself as a sleeper, reads the epoch, looks at its condition once more and only then sleeps for
-// as long as the epoch stays what it was. Who makes the condition true looks for sleepers afterwards. One of the
-// two therefore always sees the other: the waiter the new state, or the waker the sleeper.
+// A waiter registers as a sleeper, reads the epoch, and checks its condition once more. It sleeps only as long as
+// the epoch is unchanged. The thread that makes the condition true checks for sleepers afterwards. So either the
+// waiter sees the new state, or the waker sees the sleeper.
 #pragma once
 
 #include <algorithm>
@@ -53,7 +53,7 @@ class EventCount {
     return spin_until(std::min(end_ns, now + spin_ns), now, ready) || sleep_until(end_ns, now, ready, recheck);
   }
 
-  /// The same without spinning; it is `now`.
+  /// As wait_until(), without spinning; `now` is the current time.
   template <typename Ready>
   bool sleep_until(uint64_t end_ns, uint64_t now, const Ready& ready, Recheck recheck = {}) {
     const uint64_t begin = now;

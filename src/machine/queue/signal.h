@@ -1,9 +1,9 @@
 // machine: signals: 64-bit values in shared memory that the host and kernels change and wait for.
 //
-// A kernel changes a signal with ordinary atomics, unseen by the host; it then says so with s_sendmsg (an
-// interrupt) when the signal has an event mailbox. Waiting threads spin for a moment and then sleep until
-// an operation on one of their signals or an interrupt wakes them (signal_watch.h), looking again now and then for
-// changes that nobody tells of.
+// A kernel changes a signal with ordinary atomics, which the host does not observe. If the signal has an event
+// mailbox, the kernel then sends an interrupt (s_sendmsg). Waiting threads spin briefly and then sleep until an
+// operation on one of their signals or an interrupt wakes them (signal_watch.h). They poll at intervals for
+// changes without a notification.
 // Source: HSA runtime specification, "Signals"; amd_signal_t.
 #pragma once
 

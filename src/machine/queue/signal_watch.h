@@ -1,9 +1,9 @@
-// machine: who is told when a signal changes.
+// machine: notification of changes of signals.
 //
-// Signals hash into buckets by their addresses. Who sleeps until a signal changes is in its bucket's list; who changes
-// it looks there, which is one atomic operation when the list is empty, and wakes those alone that watch this signal.
-// So neither depends on how many threads wait for other signals. A bucket's number is also the event that a kernel's
-// interrupt names.
+// Signals hash into buckets by their addresses. A thread that sleeps until a signal changes is in the list of the
+// signal's bucket. A thread that changes a signal inspects that list, by one atomic operation if it is empty, and
+// wakes only the sleepers of that signal. So the cost of either does not depend on how many threads wait for other
+// signals. A bucket's number is also the event that a kernel's interrupt names.
 #pragma once
 
 #include <cstdint>

@@ -1,14 +1,14 @@
-// machine: what keeps the host alive when a kernel touches memory that is not there.
+// machine: recovery from host signals when a kernel accesses unmapped memory.
 //
-// A guest address is a host address, so a kernel's bad load is a host SIGSEGV (or SIGBUS, past the end of a
-// mapped file) in the middle of an engine. The guard turns it into a value: the handler sees that the thread is
-// inside guarded(), and jumps back out to it. Signals that come from elsewhere go to whoever handled them before
-// Atoll did, or would have.
+// A guest address is a host address, so a kernel's bad load is a host SIGSEGV (or SIGBUS, past the end of a mapped
+// file) in the middle of an engine. The guard turns it into a value: the handler detects that the thread is inside
+// guarded(), and jumps back out to it. Signals of other origin go to the handler that was installed before
+// Atoll's, or to the default action.
 //
-// The handler may run in a thread that has never been here, and must not allocate. So it cannot touch thread-local
-// variables, which a library that is loaded by dlopen gets at a thread's first use of them; those that need no
-// allocation (initial-exec) would count against the little that the C library keeps for all such libraries. It looks
-// its thread up in a list instead.
+// The handler may run in a thread that never entered the guard, and must not allocate. So it cannot access
+// thread-local variables: a library loaded by dlopen allocates them at a thread's first access. Variables without
+// allocation (initial-exec) would use up the small reserve that the C library keeps for all such libraries. The
+// handler looks up its thread in a list instead.
 #pragma once
 
 #include <atomic>

@@ -68,7 +68,7 @@ struct ScheduledDispatch {
   std::vector<uint64_t> budgets;  ///< by wave
 };
 
-/// Starts the next work-group of the dispatch; false if there is none or it cannot start.
+/// Starts the next work-group of the dispatch. Returns false if all have begun or it cannot start.
 bool Scheduler::begin_scheduled(const std::shared_ptr<Dispatch>& begun, ScheduledDispatch& scheduled) {
   Dispatch& dispatch = *begun;
   const uint64_t limit = std::min<uint64_t>(scheduled.max_resident, dispatch.launch.max_resident);

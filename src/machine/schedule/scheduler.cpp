@@ -238,7 +238,7 @@ std::unique_ptr<ResidentGroup> Scheduler::resume(Dispatch& dispatch) {
   return group;
 }
 
-/// Assigns a work-group to the slice: a preempted or a new one. Returns false if there is none.
+/// Assigns a work-group to the slice: a preempted or a new one. Returns false if neither is available.
 bool Scheduler::next_group(TimeSlice& slice) {
   Dispatch& dispatch = *slice.dispatch;
   if (dispatch.progress.preemption_count.load(std::memory_order_relaxed) != 0) {
@@ -349,7 +349,7 @@ void Scheduler::cancel(Dispatch& dispatch, support::Error error, std::optional<F
     }
   }
   if (dispatch.progress.cancelled.exchange(true)) return;
-  // Nobody begins those that have not begun, so they are ended here.
+  // Work-groups that have not begun never will, so they are ended here.
   const uint64_t taken = std::min(dispatch.progress.next_work_group.exchange(dispatch.launch.work_group_count),
                                   dispatch.launch.work_group_count);
   uint64_t unbegun = dispatch.launch.work_group_count - taken;

@@ -1,28 +1,29 @@
-// machine: which host thread runs which work-group when, for all GPUs of the process (host.h).
+// machine: assigns work-groups to host threads, for all GPUs of the process (host.h).
 //
-// Who launches a dispatch runs it: the thread of its queue takes work-group after work-group and runs each to
-// its end, without a lock on the way. Small dispatches never leave that thread. One that takes longer, or did the last
-// time, is offered to the other threads of the scheduler, which then take work-groups from it as well: of all that are
-// offered, whichever GPU they run on, each gets a time slice in turn. Threads that sleep are woken as a tree: the
-// offering thread wakes two, and each that finds work wakes two more before it begins.
+// The launching thread runs the dispatch: the thread of its queue takes work-group after work-group and runs each
+// to its end, without a lock. Small dispatches never leave that thread. A dispatch that takes longer, or did so
+// last time, is offered to the scheduler's other threads (work sharing). All offered dispatches get time slices in
+// turn, whichever GPU they run on. Sleeping threads are woken as a tree: the offering thread wakes two, and each
+// thread that finds work wakes two more before it begins.
 //
-// What a wave costs beside its instructions is kept small, as many waves have few. What is the same for all waves of a
-// dispatch is worked out once (initial_state.h); many short work-groups are taken at once, neighbours, as they mostly
-// use neighbouring memory; a wave begins when it first runs, in the registers of one that has just ended if there is
-// one; the engine may itself begin those that follow, for as long as they end (WaveBatch); and the clock is read,
-// other threads' wishes are looked at and host faults are guarded against once for many waves.
+// The overhead per wave is small, because many waves have few instructions. State that all waves of a dispatch
+// share is computed once (initial_state.h). Short work-groups are taken in batches of neighbours, which mostly use
+// neighbouring memory. A wave begins when it first runs, and reuses the registers of a wave that has just ended.
+// The engine may begin the following waves itself as long as they end (WaveBatch). The clock, requests of other
+// threads and the guard against host faults are handled once for many waves.
 //
-// A work-group has one thread at a time. Its waves take turns: each runs until it ends, arrives at a barrier or has
-// used up a budget of instructions. Work-groups may wait for each other, for other dispatches or for the host, so
-// none keeps a thread for ever: after a time slice, or when all its waves say that they wait (s_sleep) or look as if
-// they did, it is preempted, and others run. Preempted ones come before new ones, so that work-groups
-// that merely take long do not pile up. They may wait for one that has not begun, so new ones do begin: one for each
-// that says that it waits; one with every full round in which none has ended; and as many as wait when none so much as
-// got on, until as many have begun as fit on the GPU. Work-groups thus get their wish, as far as hardware grants it.
+// A work-group has one thread at a time. Its waves take turns: each runs until it ends, arrives at a barrier or
+// has used up a budget of instructions. Work-groups may wait for each other, for other dispatches or for the host,
+// so none may keep a thread forever. A work-group is preempted after a time slice, or when all its waves report
+// that they wait (s_sleep) or seem to wait. Preempted work-groups run before new ones, so that slow work-groups do
+// not pile up. They may wait for a work-group that has not begun, so new ones do begin: one for each work-group
+// that reports that it waits; one with every full round in which none has ended; and as many as wait when none
+// made progress, until as many have begun as fit on the GPU. Work-groups thus make progress as far as the hardware
+// guarantees it.
 //
-// Mostly a work-group waits for those before it (rows of a triangular system, sums of a scan). So when one has ended,
-// the first preempted one is next; a wave that seems to wait only polls when its turn comes, and other waves
-// of a dispatch in which some do run little before they are looked at.
+// Mostly a work-group waits for earlier ones (rows of a triangular system, prefix sums). So when one has ended,
+// the first preempted one is next. A wave that seems to wait only polls when its turn comes. Other waves of a
+// dispatch with such waves get small budgets first.
 #pragma once
 
 #include <atomic>
@@ -55,9 +56,10 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  /// Runs work-groups of a dispatch on the calling thread for about a time slice, or until there is none to begin or to
-  /// go on with (others may still be running some); false if there was none at all. `more_to_begin` says whether the
-  /// caller has another dispatch to begin: then this one is left to the other threads when it does not end at once.
+  /// Runs work-groups of a dispatch on the calling thread for about a time slice, or until no work-group can
+  /// begin or continue (other threads may still run some). Returns false if no work-group could run.
+  /// `more_to_begin` returns whether the caller has another dispatch to begin: then this one is left to the
+  /// other threads unless it ends at once.
   bool work_on(const std::shared_ptr<Dispatch>& dispatch, const std::function<bool()>& more_to_begin = {});
 
   /// Runs a dispatch to its end.

@@ -19,7 +19,7 @@ constexpr uint64_t least_budget = 1024;
 /// is known to take longer is offered to them as it begins.
 constexpr uint64_t offer_after_ns = 25'000;
 
-/// What one thread runs of one dispatch, and how far it is.
+/// One thread's share of a dispatch, and its progress.
 struct Scheduler::TimeSlice {
   const std::shared_ptr<Dispatch>& dispatch;
   const std::function<bool()>& more_to_begin;
@@ -45,7 +45,7 @@ struct Scheduler::TimeSlice {
   const size_t* order = nullptr;
   const uint64_t* budgets = nullptr;
 
-  // Of work-groups that ended, not yet counted in the dispatch.
+  // Counts of work-groups that ended and are not yet counted in the dispatch.
   uint64_t ended = 0, waves = 0;
   InstructionCount instructions{};
 

@@ -37,9 +37,9 @@ inline bool passes_barrier(Wave& wave) {
   return true;
 }
 
-/// What it means for the barrier that the wave has stopped: one that is `at_barrier` arrives; one that
-/// `waits_at_barrier` for a phase that is over is ready at once. The others that wait are released by
-/// release_from_barrier().
+/// Updates the barrier after a wave has stopped. A wave that is `at_barrier` arrives. A wave that
+/// `waits_at_barrier` for a phase that is over is ready at once. release_from_barrier() releases the other
+/// waiting waves.
 inline void stop_at_barrier(Wave& wave) {
   if (wave.state == WaveState::at_barrier) {
     arrive_at_barrier(wave);

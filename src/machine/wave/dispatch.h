@@ -50,11 +50,11 @@ struct FaultReport {
   uint32_t work_group[3]{};
   uint32_t work_item[3]{};  ///< of the faulting lane
   uint32_t wave = 0;
-  std::string origin;              ///< of a jump to where there is no code: the call, where it can be told
+  std::string origin;              ///< for a jump to an address without code: the call, if known
   std::vector<std::string> waves;  ///< of a hang: where those of the work-group are, and what they wait for
   std::string core_file;  ///< where the state of the GPU was written (core_dump.h), or why it was not; empty: nowhere
   std::string to_string() const;  ///< several lines, for standard error
-  /// What kind of error the launcher gets: memory_fault, illegal_instruction or aborted.
+  /// Kind of error that the launcher gets: memory_fault, illegal_instruction or aborted.
   support::ErrorKind error_kind() const;
 };
 
@@ -66,7 +66,7 @@ struct Kernel {
   uint64_t entry = 0;                    ///< address of the first instruction
   std::weak_ptr<const LoadedCode> code;  ///< what it belongs to
 
-  /// What a wave took a host thread the last time, in nanoseconds; 0 until known.
+  /// Host time of the last wave in nanoseconds; 0 until known.
   std::atomic<uint64_t> wave_ns{0};
   /// Whether its work-groups have been seen to wait, which may be for each other.
   std::atomic<bool> waits{false};
@@ -130,7 +130,7 @@ struct Dispatch {
   std::unique_ptr<ClusterBarrier[]> cluster_barriers;          ///< of each of the launch's clusters
   std::shared_ptr<const std::vector<uint16_t>> compute_units;  ///< that its queue may use; null: all
   Memory* packet_memory = nullptr;                             ///< `packet_slot` is a slot of it
-  uint64_t packet_slot = 0;  ///< a copy of the packet for the waves' dispatch pointer; 0: there is none
+  uint64_t packet_slot = 0;  ///< a copy of the packet for the waves' dispatch pointer; 0: no copy
   DispatchProgress progress;
 
   Dispatch() = default;

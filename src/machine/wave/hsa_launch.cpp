@@ -46,8 +46,7 @@ void count_named_registers(HsaKernel& kernel, const object::KernelMetadata* meta
   if (processor.unified_vgprs) kernel.named_agprs = 0;  // the count is of both, and v0 and so on come first
 }
 
-/// The descriptor of a kernel, or what code object V2 has in its place, decoded into `kernel`; nothing where there is
-/// none.
+/// Decodes a kernel's descriptor, or its counterpart in code object V2, into `kernel`; nothing if it has neither.
 std::optional<support::Result<void>> read_descriptor(HsaKernel& kernel, const LoadedCode& code,
                                                      const target::Processor& processor) {
   const auto read = [&](auto& raw) {

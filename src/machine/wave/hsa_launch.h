@@ -32,7 +32,7 @@ support::Result<std::shared_ptr<HsaKernel>> make_kernel(uint64_t object, const s
 
 /// Guest addresses that a kernel can be given pointers to, beside its arguments.
 struct HsaPointers {
-  uint64_t packet = 0;  ///< a copy of the AQL packet; 0: there is none
+  uint64_t packet = 0;  ///< a copy of the AQL packet; 0: no copy
   uint64_t queue = 0;   ///< the amd_queue_t
   uint64_t dispatch_id = 0;
 };

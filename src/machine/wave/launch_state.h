@@ -100,7 +100,7 @@ struct LaunchState {
   uint32_t scratch_bytes_per_lane = 0;   ///< the same in whole rows
   uint32_t scratch_bytes_per_wave = 0;
   GuestBlock arguments;    ///< the kernarg segment
-  GuestBlock packet;       ///< the memory that the dispatch pointer refers to; size 0: there is none
+  GuestBlock packet;       ///< the memory that the dispatch pointer refers to; size 0: no such memory
   AddressBounds bounds{};  ///< of the memory that it may touch
 
   // Geometry.

@@ -47,7 +47,7 @@ class ResidentGroup {
       : registers_(nullptr), lds_(nullptr), scratch_(&memory), table_(nullptr, "the global table of a shader") {}
   WorkGroup group;
   uint64_t index = 0;             ///< the number of `group` in the dispatch
-  InstructionCount instructions;  ///< of its waves that have ended; whoever ends the work-group counts them
+  InstructionCount instructions;  ///< of its waves that have ended; the thread that ends the work-group counts them
 
   /// For work-groups of this dispatch. Errors: out_of_resources; memory_fault when arguments to be preloaded are not
   /// there.

@@ -41,8 +41,8 @@ struct UndefinedRegisters {
   }
 };
 
-/// Of an instruction that adds a number of 64 bits, whose upper half may be undefined without harm if nobody uses that
-/// of the sum: compilers put any register there.
+/// Operands of a 64-bit addition whose addend may have an undefined upper half. That is harmless unless the upper
+/// half of the sum is used: compilers put any register there.
 struct UpperHalf {
   static constexpr uint64_t none = UINT64_MAX;
 
@@ -51,8 +51,8 @@ struct UpperHalf {
   uint64_t carry;   ///< the first scalar register of the mask that is as undefined as that, or none
 };
 
-/// Of some instructions that are executed as one: which registers they read before they write them, and which they
-/// write. As many words of each as UndefinedRegisters has; where all are zero, there need be none.
+/// Registers that a group of instructions, executed as one, reads before it writes them, and registers that it
+/// writes. The array has as many words as UndefinedRegisters; all-zero words may be omitted.
 struct RegisterUse {
   uint64_t word;       ///< of UndefinedRegisters::rows; from row_words on, of `scalars`
   uint64_t reads;      ///< in the lanes that EXEC has

@@ -67,7 +67,7 @@ constexpr semantics::FloatMode float_mode_of(uint32_t mode, const target::Proces
                               .has_ieee_mode = processor.ieee_mode});
 }
 
-/// Of a MODE register value, where there are DX10_CLAMP and IEEE or not.
+/// Returns the bits of a MODE register value that set the float mode, with or without DX10_CLAMP and IEEE.
 constexpr uint32_t float_mode_bits_of(bool has_ieee_mode) { return (has_ieee_mode ? 0x3FF : 0xFF) | 1u << 23; }
 constexpr uint32_t float_mode_bits(const semantics::FloatMode& mode) { return float_mode_bits_of(mode.has_ieee_mode); }
 /// MODE.EXCP_EN before GFX12: which exceptions trap (ISA guides, "MODE register").
@@ -80,25 +80,25 @@ constexpr uint32_t mode_bits_of(const semantics::FloatMode& mode) {
          static_cast<uint32_t>(mode.clamps_overflow) << 23;
 }
 
-/// What became of a wave when its engine gave it back.
+/// State of a wave when its engine returns.
 enum class WaveState : uint8_t {
-  ready,             ///< used up its budget of instructions or asked to yield (s_sleep): run it again later
+  ready,             ///< used up its budget of instructions or yielded (s_sleep): run it again later
   at_barrier,        ///< arrives at the work-group's barrier and waits until the other waves arrive
-  waits_at_barrier,  ///< the same for one that has arrived earlier (s_barrier_wait)
+  waits_at_barrier,  ///< as at_barrier, for a wave that has arrived earlier (s_barrier_wait)
   ended,             ///< s_endpgm
   faulted,           ///< see Wave::fault
 };
 
-/// VGPRs that a wave gets at once where it asks for them itself (GFX12.5, s_alloc_vgpr); it begins with so many.
+/// Granule of dynamic VGPRs (GFX12.5, s_alloc_vgpr). A wave begins with one granule.
 constexpr uint16_t dynamic_vgpr_block = 32;
 
 /// A register row: 64 lanes of one VGPR (32 of them used in wave32).
 using Row = semantics::Row;
 
-/// What the observer of a wave's path has been told of it.
+/// Progress of the observer of a wave's path.
 struct ReportedPath {
-  uint64_t from = 0, until = 0;  ///< code that it has been told of, and that the wave has not executed
-  uint32_t number = 0;           ///< what it has said last (Observer::on_basic_block)
+  uint64_t from = 0, until = 0;  ///< code that has been reported and that the wave has not executed
+  uint32_t number = 0;           ///< its last result (Observer::on_basic_block)
 };
 
 struct alignas(64) Wave {
@@ -151,7 +151,7 @@ struct alignas(64) Wave {
   void set_vcc(uint64_t lanes) { set_mask(isa::scalar::vcc_lo, lanes); }
 };
 
-/// What some waves have executed (Wave::instructions, Wave::interpreted).
+/// Numbers of instructions that waves have executed (Wave::instructions, Wave::interpreted).
 struct InstructionCount {
   uint64_t all = 0, interpreted = 0;
 

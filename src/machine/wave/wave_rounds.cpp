@@ -26,10 +26,10 @@ namespace {
 /// many as take the interpreter that long. Also how often to look at the clock, which takes as long as a short wave; a
 /// wave that begins to run counts as some more instructions.
 constexpr uint64_t wave_run_ns = 25'000, largest_budget = 32'768, wave_overhead = 16;
-/// What a wave may run that seems to wait: enough to see whether it still does. Waves that wait for each other's
-/// work-groups would otherwise spend most of the time looking. In a dispatch in which some were seen to wait lately,
-/// the others run little until it is known that they don't: as many instructions as they have run so far, within these
-/// limits.
+/// Budget of a wave that seems to wait: enough to detect whether it still does. Waves that wait for each other's
+/// work-groups would otherwise spend most of the time polling. In a dispatch in which waves waited recently, the
+/// others get small budgets until they are known not to wait: as many instructions as they have run so far,
+/// within these limits.
 constexpr uint64_t waiting_budget = 256, suspicion_budget = 1024;
 
 /// Returns a fingerprint of all state visible in scalar registers. A wave that repeatedly returns with the same one is
@@ -166,7 +166,7 @@ Scheduler::Outcome Scheduler::run_until_preempted(TimeSlice& slice) {
       return Outcome::ended;
     }
     if (stop == Stop::poll) {
-      // Those that wait may wait for what this thread has taken.
+      // Waiting waves may wait for a work-group that this thread has taken.
       const bool some_wait = dispatch.progress.preemption_count.load(std::memory_order_relaxed) != 0;
       if (slice.now >= slice.end || some_wait) release_claimed(slice);
       continue;

@@ -90,7 +90,7 @@ support::Result<PalMetadata> read_pal_metadata(const ElfNote& note, target::Gene
 /// Returns the metadata of all PAL notes of a file.
 support::Result<std::vector<PalMetadata>> read_pal_metadata(const ElfFile& file, target::Generation generation);
 
-/// Names one of PAL's keys in a note of pairs: "CS_SCRATCH_BYTE_SIZE". Empty if there is none of that number.
+/// Names one of PAL's keys in a note of pairs: "CS_SCRATCH_BYTE_SIZE". Empty for unknown numbers.
 std::string_view pal_key_name(uint32_t number);
 
 /// The source of a user data register.
