@@ -109,7 +109,7 @@ void expect_as_compiled(const std::vector<uint8_t>& assembled, const std::vector
   EXPECT_EQ(relocations_of(*ours), relocations_of(*theirs));
 }
 
-/// What does not depend on the layout: sections with their sizes, and symbols.
+/// Compares what the layout does not affect: sections with their sizes, and symbols.
 std::set<std::string> contents_of(const std::vector<uint8_t>& bytes) {
   std::set<std::string> all;
   const auto file = object::read_elf_file(bytes);

@@ -157,7 +157,7 @@ TEST(Errors, ChainsOfSymbolsTakeNoLongerThanTheyAre) {
   const std::string uses = ".quad n0, b40\nbegin: .long 1\nend:\ns_mov_b32 s0, n38\n.set n40, 3\n";
   const auto result = atoll_assemble(forward + backward + uses, "gfx90a");
   EXPECT_EQ(result.messages, "");
-  // llvm-mc-22 takes twice as long for each symbol more: it is asked about fewer.
+  // llvm-mc-22's time is exponential in the number of symbols, so it gets fewer.
   std::string few = forward.substr(forward.find(".set n30")) + backward.substr(0, backward.find(".set b10"));
   expect_same_object(few + ".quad n30, b9\nbegin: .long 1\nend:\n.set n40, 3\n", "gfx90a");
 

@@ -66,7 +66,7 @@ class InstructionSweep : public testing::TestWithParam<std::string> {
   void compare(const std::vector<std::string>& texts) const;
 };
 
-/// What Atoll's assembler makes of the texts must be what the oracle makes of them, refusals included.
+/// Atoll's assembler must agree with the oracle on each text, including refusals.
 void InstructionSweep::compare(const std::vector<std::string>& texts) const {
   const std::string name = GetParam();
   const target::Processor& processor = *target::find_processor(name);
@@ -133,7 +133,7 @@ INSTANTIATE_TEST_SUITE_P(All, InstructionSweep, testing::ValuesIn(all_processors
   return name;
 });
 
-// What the sweep's patterns seldom have.
+// Texts that are rare in the sweep's patterns.
 TEST(Instructions, DotProductsAndSparseMatricesHaveTheModifiersThatTheOracleAccepts) {
   const std::vector<std::string> texts{
       "v_dot4_f32_fp8_bf8 v0, v1, v2, v3 quad_perm:[3,2,1,0]",

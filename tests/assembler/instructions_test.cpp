@@ -417,7 +417,7 @@ v_mov_b32 v[i], s[i+4]
                      "gfx906");
 }
 
-/// What both refuse, each line at the same place.
+/// Texts that both assemblers refuse, each line at the same place.
 TEST(Instructions, MistakesAreFoundWhereLlvmFindsThem) {
   const std::string text = R"(v_add_f64 v[0:1], 1.5, v[2:3]
 v_add_u16 v0, 0xfff0fff0, v1

@@ -107,7 +107,7 @@ TEST_P(KernelCode, HasEveryKeyAtItsPlace) {
   expect_same_object(with_record(all), GetParam(), oracle);
 }
 
-/// What clang 15 writes for a kernel, its metadata and its other notes included.
+/// Output of clang 15 for a kernel, including its metadata and other notes.
 TEST(KernelCodeText, OfClangGivesTheSameObject) {
   const TemporaryDirectory directory;
   write_file(directory / "k.cl", "kernel void k(global float *out, float x, local int *part) { *out = x + *part; }");

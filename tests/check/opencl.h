@@ -1,5 +1,5 @@
-// What the wrong kernels in OpenCL C share: the few functions that they need, so that no device library has to be
-// linked. `atoll launch` runs the kernels `wrong` and `mended`.
+// Common parts of the wrong kernels in OpenCL C: the few functions that they need, so that they link no device
+// library. `atoll launch` runs the kernels `wrong` and `mended`.
 #pragma OPENCL EXTENSION cl_khr_global_int32_base_atomics : enable
 
 static inline uint local_id(void) { return __builtin_amdgcn_workitem_id_x(); }

@@ -61,7 +61,7 @@ class Comparison {
     return *this;
   }
 
-  /// What happens each time that a wave is given back before it has ended.
+  /// Sets a function to call each time that a wave is given back before it has ended.
   Comparison& meanwhile(std::function<void(WaveRunner&)> event) {
     meanwhile_ = std::move(event);
     return *this;

@@ -32,7 +32,8 @@ namespace {
 
 using semantics::HostVectors;
 
-/// What of the x86-64 instructions that can be reached from a function's entry the levels differ in.
+/// Counts of the x86-64 instructions reachable from a function's entry, by the features in which the levels
+/// differ.
 struct Instructions {
   unsigned count = 0;
   unsigned vex = 0;   ///< encoded as AVX, AVX2, FMA and BMI instructions are

@@ -16,7 +16,8 @@ namespace {
 
 using compiler::Versioning;
 
-/// Of the code's first instruction, and of the block that its last instruction before s_endpgm is in.
+/// Returns the versioning of the code's first instruction, and of the block with its last instruction before
+/// s_endpgm.
 std::pair<Versioning, Versioning> versioning(const std::string& source) {
   const std::vector<uint8_t> code = assemble(source + "\ns_endpgm", "gfx1250");
   const auto begin = reinterpret_cast<uint64_t>(code.data());

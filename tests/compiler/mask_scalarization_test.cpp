@@ -14,8 +14,8 @@
 namespace Atoll::test {
 namespace {
 
-/// What the two ways of a condition leave behind them: lanes blended by one word, others by the words' difference, and
-/// registers written under the whole.
+/// IR after the two paths of a condition: lanes blended by one word, lanes blended by the words' difference, and
+/// registers written under the whole mask.
 constexpr const char* blends = R"(
 declare void @llvm.masked.store.v16i32.p0(<16 x i32>, ptr, i32, <16 x i1>)
 declare void @last()

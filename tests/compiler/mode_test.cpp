@@ -10,8 +10,8 @@ namespace {
 
 constexpr uint32_t usual_mode = 0x3F0;  // round to nearest, all denormals, DX10_CLAMP, IEEE
 
-/// What the modes differ in: zeros, denormals, the smallest normal numbers, and what comes to such, in both signs;
-/// ordinary numbers, infinities and NaNs.
+/// Values for which the modes differ: zeros, denormals, the smallest normal numbers, and operands of results near
+/// these, in both signs; ordinary numbers, infinities and NaNs.
 const std::vector<uint32_t> singles = {0x0000'0000, 0x0000'0001, 0x0040'0000, 0x007F'FFFF, 0x0080'0000, 0x0080'0001,
                                        0x00FF'FFFF, 0x0100'0000, 0x3380'0000, 0x3F00'0000, 0x3F7F'FFFF, 0x3F80'0000,
                                        0x3F80'0001, 0x3FC0'0000, 0x4B00'0001, 0x7F7F'FFFF, 0x7F80'0000, 0x7F80'0001,
@@ -325,7 +325,7 @@ TEST(Modes, ComeFromRegisters) {
   }
 }
 
-/// Who does an atomic on LDS or an interpreter fallback looks at the wave for its mode.
+/// Atomics on LDS and interpreter fallbacks read the mode from the wave.
 TEST(Modes, AreSeenByTheInterpreter) {
   Comparison comparison(R"(
     v_lshlrev_b32 v16, 2, v0

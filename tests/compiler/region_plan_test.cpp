@@ -1,4 +1,4 @@
-// What becomes of code as text (atoll-compiler --dump-regions), and what is wrong with plans that are made wrong.
+// Printed plans (atoll-compiler --dump-regions), and the validation of invalid plans.
 #include "compiler/lowering/region_plan.h"
 
 #include <fmt/format.h>
@@ -66,7 +66,7 @@ TEST(RegionDump, SaysWhatEachInstructionIs) {
 }
 
 TEST(RegionDump, SaysWhichRegistersARegionReadsHoldsAndWrites) {
-  // Of the results, v3 is stored after the barrier, and v5 is not needed.
+  // v3 is stored after the barrier, and v5 is dead.
   const std::string text = dump(R"(
     v_add_u32 v2, v0, v1
     s_add_u32 s6, s4, 1
@@ -440,7 +440,7 @@ TEST(LoopPlan, MasksAreWhatTheInstructionsMakeOfThem) {
 }
 
 TEST(LoopPlan, NothingIsStored) {
-  // The same plan for a loop that stores where the other one loads.
+  // As above for a loop with a store in place of the load.
   std::string storing = loop;
   const std::string load = "global_load_dword v4, v[2:3], off";
   storing.replace(storing.find(load), load.size(), "global_store_dword v[2:3], v4, off");

@@ -243,7 +243,7 @@ TEST(Loops, AScalarCounterOfLanesThatGoOn) {
              0);
 }
 
-// The same, but somebody asks how far the counter came: that is the wave's, not a chunk's.
+// As above, but the counter's result is used: it counts lanes of the wave, not of a chunk.
 TEST(Loops, AScalarCounterThatIsNeededIsTheWaves) {
   check_loop(R"(
     s_mov_b32 s12, 0
@@ -362,7 +362,7 @@ TEST(Loops, ExecWrittenInOddWays) {
     s_cbranch_scc1 loop)");
 }
 
-// Of a mask that is unknown.
+// Code with an unknown mask.
 TEST(Loops, ConditionsThatAreTheSameForAllLanes) {
   check_loop(R"(
     s_movk_i32 s4, 9

@@ -24,7 +24,7 @@ struct Found {
   std::vector<std::string> begins;  ///< with which instructions
 };
 
-/// The stretches of code without branches. v_writelane_b32 is told of by the interpreter's handler.
+/// Returns the stretches of code without branches. The interpreter's handler reports v_writelane_b32.
 Found check_intervals_of(const std::string& source) {
   const std::vector<uint8_t> code = assemble(source + "\ns_endpgm", "gfx90a");
   const auto begin = reinterpret_cast<uint64_t>(code.data());
@@ -74,7 +74,7 @@ TEST(CheckIntervals, EndBeforeWhatTheyHaveLoadedIsUsed) {
     v_add_u32 v4, v4, v1)")
                   .begins,
               ElementsAre("global_load_dword", "v_add_u32", "s_endpgm"));
-  // Whoever writes the register would otherwise have it defined before the load is told.
+  // The instruction that writes the register would otherwise define it before the load is reported.
   EXPECT_THAT(check_intervals_of("ds_read_b32 v1, v2\nv_mov_b32 v1, 0").begins,
               ElementsAre("ds_read_b32", "v_mov_b32", "s_endpgm"));
   EXPECT_THAT(check_intervals_of("s_load_dwordx2 s[2:3], s[4:5], 0\ns_mov_b32 s7, s6\ns_mov_b32 s8, s3").begins,
@@ -125,7 +125,7 @@ TEST(CheckIntervals, MayAddWhatIsUndefinedToUpperHalves) {
   EXPECT_THAT(numbers(unused.reads), ElementsAre(1, 2));
   EXPECT_THAT(upper_halves(unused), ElementsAre(Half{3, 5, 6}));
 
-  // What comes of it is handed on to another sum, and written again.
+  // The result goes to another sum, and is overwritten.
   const CheckInterval handed_on = check_intervals_of(R"(
     v_mad_u64_u32 v[4:5], s[6:7], v1, s4, v[2:3]
     v_mad_u64_u32 v[6:7], s[8:9], v1, s4, v[4:5]
@@ -142,7 +142,7 @@ TEST(CheckIntervals, NeedUpperHalvesThatTheyUse) {
     EXPECT_THAT(numbers(interval.reads), ElementsAre(1, 2, 3)) << use;
     EXPECT_THAT(upper_halves(interval), ElementsAre()) << use;
   }
-  // Of registers that are needed for something else, too; that the stretch has written; of a row that others read.
+  // Cases: registers that are also used otherwise, that the stretch has written, and rows that others read.
   const CheckInterval factor = check_intervals_of("v_mad_u64_u32 v[4:5], s[6:7], v3, s4, v[2:3]").intervals[0];
   EXPECT_THAT(numbers(factor.reads), ElementsAre(2, 3));
   const CheckInterval written =

@@ -32,7 +32,7 @@ TEST(SourceLines, AgreeWithLlvmSymbolizer) {
         EXPECT_EQ(found, "") << fmt::format("{:#x}", at);
         continue;
       }
-      // Of no line, it is told by the last before it that is of one.
+      // An instruction without a line has the line of the last one before it.
       if (line.find(":0:") != std::string::npos) line = last;
       last = line;
       if (line.ends_with(":0")) found += ":0";  // no column

@@ -29,7 +29,7 @@ class Encoder {
   uint32_t number(isa::Opcode opcode) const {
     return isa::row(opcode).opcodes.on(target_.processor->generation).opcode;
   }
-  /// Of instructions on lane masks, of which that with 64 bits is given, the one for the wave's size.
+  /// Returns the instruction on lane masks for the wave's size, given the one for 64 bits.
   isa::Opcode mask(isa::Opcode opcode) const {
     using enum isa::Opcode;
     constexpr std::pair<isa::Opcode, isa::Opcode> of_waves_of_32[] = {{s_mov_b64, s_mov_b32},

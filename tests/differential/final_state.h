@@ -1,4 +1,4 @@
-// What a grid of random code leaves behind, and how two such states compare.
+// The final state of a grid of random code, and the comparison of two such states.
 #pragma once
 
 #include <array>
@@ -46,8 +46,8 @@ struct FinalState {
 
   /// A wave went on for longer than is waited for.
   bool is_endless() const;
-  /// What differs in a state that another engine left, a line for each register or word, at most a few. Empty: they
-  /// are the same. Of a grid that faulted, that is: the fault, and those registers that it leaves defined.
+  /// Compares with the state that another engine left: a line for each register or word that differs, at most a
+  /// few; empty if they are equal. After a fault, only the fault and the defined registers are compared.
   std::string difference(const FinalState& other) const;
   uint64_t digest() const;
 };

@@ -1,4 +1,4 @@
-// What random code has found: pieces of machine code that the engines once ran to different ends, or not at all.
+// Regression tests: pieces of machine code for which the engines once disagreed or failed, found by random code.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -53,7 +53,7 @@ TEST(FoundCode, LogicOfLaneMasksIsCompiled) {
     v_cmp_lt_f64_e32 vcc, 0x80000000, v[20:21])");
 }
 
-// The atomic's result takes the place of its data, which were taken for values that nobody reads.
+// The atomic's result overwrites its data, which were once treated as dead values.
 TEST(FoundCode, DataOfScalarAtomicsAreRead) {
   expect_same("gfx900", R"(
     s_movk_i32 s32, 2
@@ -80,7 +80,7 @@ TEST(FoundCode, BitsChosenByAConstantAreBlended) {
     v_add_u32_e32 v9, v9, v6)");
 }
 
-// The same where one of the values is a constant, as in tanh(infinity).
+// As above with a constant among the values, as in tanh(infinity).
 TEST(FoundCode, BitsChosenFromAConstantAreBlended) {
   expect_same("gfx1030", R"(
     s_brev_b32 s2, -2

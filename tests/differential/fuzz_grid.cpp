@@ -304,8 +304,8 @@ bool FuzzGrid::run_group(machine::Engine& engine, uint64_t turn, FinalState& res
   return is_good;
 }
 
-/// What waves leave in registers is not looked at: those that follow in translated code find zeros in a register or
-/// not, as they need. The code stores what it has in the end.
+/// Registers of waves are not compared. Waves that follow in translated code start with zeros in a register or
+/// not, as they need. The code stores its results at its end.
 void FuzzGrid::run_batch(machine::Engine& engine, const RandomCode& code, std::mt19937_64& random, uint64_t turn,
                          FinalState& result) {
   Series series;
@@ -351,7 +351,7 @@ void FuzzGrid::run_batch(machine::Engine& engine, const RandomCode& code, std::m
 FinalWave FuzzGrid::final_wave(const machine::Wave& wave, unsigned number) {
   FinalWave result;
   result.state = wave.state;
-  // What was written to null is nowhere.
+  // Stores to null are dropped.
   std::copy_n(wave.scalar, isa::scalar::null, result.scalar.begin());
   result.scc = wave.scc;
   result.mode = wave.mode;

@@ -26,7 +26,8 @@ class FuzzGrid {
 
   static constexpr uint64_t max_instructions = 1'000'000;
 
-  /// Of all runs so far: what the compiled engine left to the interpreter, and the waves that compiled code began.
+  /// Totals of all runs so far: instructions that the compiled engine left to the interpreter, and waves that
+  /// compiled code began.
   uint64_t interpreted_instructions() const { return interpreted_; }
   uint64_t waves_begun_in_series() const { return begun_in_series_; }
 

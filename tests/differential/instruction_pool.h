@@ -14,7 +14,7 @@ namespace Atoll::test {
 
 class InstructionPool {
  public:
-  /// The pool of a target, made when it is asked for first.
+  /// Returns the pool of a target, built on first use.
   static const InstructionPool& of(const target::Target& target);
 
   /// Instructions with that opcode, other than dual ones; none if the target lacks it.

@@ -23,7 +23,7 @@ constexpr uint32_t s_nop = 0xBF800000;
 constexpr unsigned literal_code = operand_code::literal, minus_one = operand_code::minus_one, vgprs = 256;
 constexpr unsigned deepest = 4;
 
-/// What a program is to be like: its number says, so that any run of numbers has some of each.
+/// Shape of a program, chosen by its number, so that any range of numbers has some of each.
 struct Shape {
   enum class Kind : uint8_t { small, faulty, groups, series, medium, large };
   Kind kind = Kind::small;
@@ -223,7 +223,7 @@ class Writer {
     code_.units.push_back(unit);
   }
 
-  /// What other waves have done to LDS and memory is there after it.
+  /// Stores of other waves to LDS and memory are visible after it.
   void barrier() {
     RandomCode::Unit unit;
     if (chance(50) && !is_gfx12()) put(encode_.sopp(Opcode::s_waitcnt, 0), unit);

@@ -27,7 +27,7 @@ struct RandomCode {
   bool is_series = false;
   uint32_t mode = 0x3F0;  ///< MODE that waves begin in: round to nearest, denormals, DX10_CLAMP, IEEE
 
-  /// The same code without these units.
+  /// Returns the same code without these units.
   RandomCode without(std::span<const Unit> units_left_out) const;
   /// The instructions other than s_nop, one a line.
   std::string disassembly(const target::Target& target) const;

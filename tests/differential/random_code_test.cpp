@@ -39,7 +39,7 @@ constexpr unsigned states_per_program = 6;
 /// Programs of a run without further wishes: one of every shape (random_code.cpp).
 constexpr uint64_t usual_programs = 16;
 
-/// What may be left to the interpreter, as code in modes that are not compiled, and as fallbacks.
+/// Shares of instructions that may be interpreted: code in modes that are not compiled, and fallbacks.
 constexpr double max_interpreted = 0.6, max_fallbacks = 0.2;
 
 uint64_t setting(const char* name, uint64_t otherwise) {
@@ -130,7 +130,7 @@ class RandomCodeTest : public testing::TestWithParam<target::Target> {
     return end;
   }
 
-  /// Whether the engines agree on a program; tells what happened where they don't.
+  /// Runs a program in both engines. Returns whether they agree, and prints the difference.
   bool agree(uint64_t seed) {
     const uint64_t endless = endless_compilations(), instructions = instructions_, interpreted = interpreted_now();
     const bool agreed = compare(seed);
@@ -262,7 +262,7 @@ std::string digests(const target::Target& target, uint64_t first, uint64_t count
   return text;
 }
 
-/// The same of a process at another level of host vectors: this program, asked for them by a variable.
+/// As above in a process at another level of host vectors, which an environment variable selects.
 class RandomCodeLevels : public testing::TestWithParam<target::Target> {};
 
 TEST_P(RandomCodeLevels, Agree) {

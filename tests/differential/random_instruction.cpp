@@ -63,7 +63,7 @@ RandomInstruction::RandomInstruction(const target::Target& target, std::mt19937_
     const Kind kind = kind_of(row);
     if (kind != kinds) opcodes_[kind].push_back(opcode);
   }
-  // Of the pool of all of them: the opcode says nothing.
+  // Dual instructions come from the pool of all of them, whatever the opcode.
   if (!is_gfx9() && !InstructionPool::of(target).duals().empty()) opcodes_[dual].push_back(Opcode::v_nop);
   choose_mixture(mix);
 }

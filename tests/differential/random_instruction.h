@@ -49,7 +49,7 @@ inline constexpr unsigned fuzz_few_registers = 11;
 /// Bytes that a wave in series has for its results.
 inline constexpr unsigned fuzz_results_bytes = 4096;
 
-/// What a program is made of.
+/// Instructions that a program consists of.
 enum class FuzzMix : uint8_t {
   everything,
   few  ///< of few registers, and what is compiled as a whole: no LDS, no scratch
@@ -69,8 +69,8 @@ class RandomInstruction {
   unsigned scalar_source();
   unsigned scalar_result();
 
-  /// Of VGPRs, that the next instruction finds chosen by s_set_vgpr_msb: the same for all operands, and `banks` for
-  /// each of the four roles (GFX12.5).
+  /// VGPR banks that s_set_vgpr_msb has selected for the next instruction: one for all operands, and `banks`
+  /// for each of the four roles (GFX12.5).
   void set_bank(unsigned bank) { bank_ = bank; }
   unsigned bank() const { return bank_; }
   uint32_t banks() const { return bank_ * 0x55; }

@@ -23,7 +23,7 @@ namespace {
 
 constexpr unsigned items = 192;
 
-/// The same options for both: no contraction, which only one of them might do, and halves rounded at each step.
+/// Options for both compilers: no contraction, which only one might do, and halves rounded at each step.
 constexpr const char* common_options =
     "clang-22 -x c -std=c17 -w -fwrapv -fno-strict-aliasing -ffp-contract=off -Xclang -ffloat16-excess-precision=none";
 

@@ -32,8 +32,8 @@ void PrintTo(const Gpu& gpu, std::ostream* out) { *out << gpu.name; }
 
 class AtomicDenormals : public testing::TestWithParam<Gpu> {
  protected:
-  /// What stays in memory or LDS where `before` was, after `code` in a mode, with v2 or v[2:3] as the address and v4 as
-  /// the data.
+  /// Returns memory or LDS at the place of `before` after `code` in a mode, with v2 or v[2:3] as the address
+  /// and v4 as the data.
   uint32_t after(const std::string& code, uint32_t mode, uint32_t before, uint32_t data, bool on_lds,
                  bool is_flat = false) {
     const Gpu& gpu = GetParam();

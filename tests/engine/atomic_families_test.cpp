@@ -26,7 +26,7 @@ double as_double(uint64_t value, unsigned bits) {
   return bits == 32 ? std::bit_cast<float>(static_cast<uint32_t>(value)) : std::bit_cast<double>(value);
 }
 
-/// What is in memory and registers: whole numbers near each other and near the edges, or floats.
+/// Values in memory and registers: integers near each other and near the limits, or floats.
 enum class Numbers : uint8_t { whole, floats, halves, brains };
 
 uint64_t number(Numbers numbers, unsigned i, unsigned salt, unsigned bits) {
@@ -125,7 +125,7 @@ struct Operation {
   Numbers numbers = Numbers::whole;
 };
 
-/// Of FLAT, GLOBAL, buffer and scalar instructions: flat_atomic_NAME ...
+/// FLAT, GLOBAL, buffer and scalar instructions: flat_atomic_NAME ...
 constexpr Operation on_memory[] = {
     {"swap", 32, swap},
     {"swap_x2", 64, swap},
@@ -154,7 +154,7 @@ constexpr Operation on_memory[] = {
     {"dec", 32, dec},
     {"dec_x2", 64, dec},
 };
-/// Those that the scalar unit has not.
+/// Atomics that the scalar unit lacks.
 constexpr Operation on_memory_by_lanes[] = {
     {"fcmpswap", 32, float_if_second, 2, Numbers::floats},
     {"fcmpswap_x2", 64, float_if_second, 2, Numbers::floats},
@@ -173,7 +173,7 @@ constexpr Operation on_memory_by_lanes[] = {
     {"cond_sub_u32", 32, cond_sub},
 };
 
-/// Of LDS: ds_NAME, with "_rtn" before the type.
+/// LDS atomics: ds_NAME, with "_rtn" before the type.
 constexpr Operation on_lds[] = {
     {"add_u32", 32, add},
     {"add_u64", 64, add},

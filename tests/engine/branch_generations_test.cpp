@@ -225,8 +225,8 @@ TEST(BranchesOnEachGeneration, EndingsEndTheWave) {
   }
 }
 
-/// S_TRAP 2 and 3: "Trap Handler ABI" of the user guide. S_SETHALT 1: nobody wakes the wave. S_CODE_END: "RDNA1" ISA
-/// guide, "must not be executed".
+/// S_TRAP 2 and 3: "Trap Handler ABI" of the user guide. S_SETHALT 1: the wave stays halted. S_CODE_END: "RDNA1"
+/// ISA guide, "must not be executed".
 TEST(BranchesOnEachGeneration, WhatStopsAWaveSaysWhere) {
   for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));

@@ -75,7 +75,7 @@ double value_of(Number number, uint32_t bits, unsigned width) {
       break;
   }
   if (width == 32) return std::bit_cast<float>(bits);
-  // Those of 11 and 10 bits are halves without the sign and the last bits.
+  // Elements of 11 and 10 bits are halves without the sign and the last bits.
   return static_cast<float>(std::bit_cast<_Float16>(static_cast<uint16_t>(width == 16 ? bits : bits << (15 - width))));
 }
 
@@ -178,7 +178,8 @@ std::vector<Access> FormattedAccesses::accesses(const Format& format) const {
         // Halves of registers are new in GFX8, which has a whole register for each unless it packs them (gfx810).
         if (d16 && processor.generation < Generation::gfx9) continue;
         for (unsigned count = 1; count <= 4; ++count) {
-          // What a store does to components that it does not name is not documented; nor how integers are narrowed.
+          // The effect of a store on components that it does not name is not documented, nor is the
+          // narrowing of integers.
           if (store && count < format.components) continue;
           if (d16 && is_integer(format.number) && format.width[0] > 16) continue;
           const auto name = test::name_on(

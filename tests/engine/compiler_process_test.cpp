@@ -74,7 +74,7 @@ int in_child(Work work) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-/// Asks for code, and says whether it came.
+/// Requests code, and returns whether it arrived.
 int compiles(unsigned number) {
   const auto compilation = Compilations::of_process().ask(request(number), 1, {});
   Compilations::of_process().wait(*compilation);

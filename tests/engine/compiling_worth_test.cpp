@@ -100,7 +100,7 @@ std::string times(unsigned count, const std::string& text) {
   return all;
 }
 
-/// How much code an engine has asked for.
+/// Amount of code that an engine has requested.
 uint64_t asked(WaveRunner& runner) {
   const machine::EngineReport report = runner.engine().report();
   return report.unfinished + report.translations.size();
@@ -222,7 +222,7 @@ TEST(CompilingIsWorth, ALoopIsAskedForOnlyWhenItHasRunForLong) {
     ASSERT_EQ(asked(runner), 0U) << runner.wave().instructions;
     ASSERT_EQ(runner.resume(little), machine::WaveState::ready);
   }
-  // The code is asked for after every hundred thousand instructions.
+  // The code is requested after every hundred thousand instructions.
   const uint64_t enough = fewest(CompilingIsWorth::idle_time, cost_of_a_loop) * 6 / 5 + 200'000;
   while (runner.wave().instructions < enough) runner.resume(little);
   EXPECT_EQ(asked(runner), 1U);

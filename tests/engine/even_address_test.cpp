@@ -172,7 +172,7 @@ TEST_P(EvenAddress, ComputedFromIndices) {
             const uint64_t base = memory.middle() - 64;  // a few lanes before a multiple of 4 GiB
             uint64_t addresses[64];
             for (unsigned lane = 0; lane < 64; ++lane) {
-              // What lanes hold that are not active says nothing.
+              // Inactive lanes hold arbitrary values.
               const bool active = (exec >> lane & 1) != 0;
               const uint32_t index = runner.v(0)[lane] = active ? pattern.index(first, lane) : lane * 0x0123'4567;
               addresses[lane] = way.address(index, base, start);

@@ -1,4 +1,4 @@
-// What the tests of GFX12.5 share: a wave of it, and numbers as its registers hold them.
+// Common parts of the tests of GFX12.5: a wave, and numbers in the form that registers hold.
 #pragma once
 
 #include <algorithm>

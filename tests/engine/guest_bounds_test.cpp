@@ -273,7 +273,7 @@ TEST(GuestBounds, LoopsThatWaitForTheHostFault) {
   EXPECT_EQ(fault->address, address);
 }
 
-/// Of the chunks of a wave, a later one is wrong: those before it are done.
+/// One of a wave's later chunks faults: the chunks before it have completed.
 TEST(GuestBounds, LaterChunksAreTracedWithTheirOwnLanes) {
   GuestVector<uint32_t> guest(64, 3);
   std::vector<uint32_t> host(64, 3);

@@ -26,7 +26,7 @@ double as_double(uint32_t half) { return static_cast<double>(std::bit_cast<_Floa
 uint16_t half_of(double number) { return std::bit_cast<uint16_t>(static_cast<_Float16>(number)); }
 bool is_nan(uint32_t half) { return (half & 0x7FFF) > 0x7C00; }
 
-/// Of turns; exact where it is 0 or 1. Beyond 256 of them the angle counts as 0.
+/// Sine of an angle in turns, exact where the result is 0 or 1. Beyond 256 turns the angle counts as 0.
 double sine(double turns) {
   if (std::abs(turns) > 256 && std::isfinite(turns)) return 0;
   const double part = turns - std::floor(turns);

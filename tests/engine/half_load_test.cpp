@@ -128,7 +128,7 @@ TEST_P(HalfLoads, KeepTheOtherHalfOrClearIt) {
 INSTANTIATE_TEST_SUITE_P(OfAllFamilies, HalfLoads, testing::ValuesIn(families),
                          [](const auto& info) { return std::string(info.param.name); });
 
-// What is outside of LDS or a buffer reads as 0, which is loaded as any other value.
+// Reads outside of LDS or a buffer return 0, which is loaded as any other value.
 TEST(HalfLoadsOutside, KeepTheOtherHalfOrClearIt) {
   for (const bool clears : {false, true}) {
     WaveRunner runner(clears ? "gfx90a:sramecc+" : "gfx90a:sramecc-");
@@ -179,7 +179,7 @@ TEST(HalfLoadsWithFormats, KeepTheOtherHalfOrClearIt) {
   }
 }
 
-// What rocBLAS does: two loads, joined by an OR, in a loop that is compiled as code that runs often.
+// The pattern of rocBLAS: two loads, joined by an OR, in a loop that is compiled as hot code.
 TEST(HalfLoadsInALoop, AreJoinedByAnOr) {
   for (const char* target : {"gfx906:sramecc+", "gfx90a:sramecc+"}) {
     WaveRunner runner(target);

@@ -80,7 +80,7 @@ TEST(HalfOverflow, GivesTheLargestNumberUnlessASourceIsInfinite) {
       {"v_pk_add_f16 v4, v1, v2", 0xFC007BFF, 0x3C007BFF, 0, 0xFC007C00, 0xFC007BFF},
       {"v_pk_mul_f16 v4, v1, v2", 0x7BFF3C00, 0xC0004000, 0, 0xFC004000, 0xFBFF4000},
       {"v_pk_fma_f16 v4, v1, v2, v3", 0x7BFF7BFF, 0x40004000, 0x00007C00, 0x7C007C00, 0x7BFF7C00},
-      // What is no half is as it was.
+      // Results that are not halves are unchanged.
       {"v_add_f32 v4, v1, v2", 0x7F7FFFFF, 0x7F7FFFFF, 0, 0x7F800000, 0x7F800000},
   };
   for (const Case& c : cases) {

@@ -1,5 +1,5 @@
-// What tests of image instructions share: an image in memory, and its words and those of samplers, put together by the
-// ISA guides and ROCr's resource headers.
+// Common parts of tests of image instructions: an image in memory, and its words and those of samplers, built from
+// the ISA guides and ROCr's resource headers.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -119,7 +119,7 @@ class ImageFormats : public Images {
  protected:
   ImageFormats() : Images("") {}
 
-  /// What both kinds of instruction give for all lanes: four registers of a lane.
+  /// Result of both kinds of instruction for all lanes: four registers of a lane.
   std::vector<std::array<uint32_t, 4>> both(const std::string& name, bool samples) {
     for (unsigned i = 0; i < 4; ++i) {
       for (unsigned lane = 0; lane < lanes; ++lane) runner.v(20 + i)[lane] = runner.v(30 + i)[lane] = 0xDEADBEEF;

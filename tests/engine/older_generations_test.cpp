@@ -106,7 +106,7 @@ TEST(OlderGenerations, BuffersWithWideOffsetsHaveNoEnd) {
 }
 
 TEST(OlderGenerations, HalvesOfFormattedAccessesHaveRegistersOfTheirOwn) {
-  // Of as many components as are named, and where there is no such format of halves, of singles.
+  // Loads as many components as are named; as singles, on processors without the format of halves.
   struct Format {
     const char *components, *data;
     unsigned count, number, bytes;

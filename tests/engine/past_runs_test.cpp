@@ -1,4 +1,4 @@
-// What past runs have spent on code: it adds up, for this code and no other, whatever becomes of the file.
+// The record of time spent on code by past runs: it accumulates, for this code only, whatever happens to the file.
 #include "engine/compiled/past_runs.h"
 
 #include <gtest/gtest.h>

@@ -25,7 +25,7 @@ TEST(RaisedRights, TheEnvironmentNamesNoFiles) {
     return run_command(fmt::format("env -u ATOLL_CACHE -u XDG_CACHE_HOME HOME=/evil {} {} 2>&1", variables, program))
         .output;
   };
-  // Its own rights: it does as it is told.
+  // Without raised rights the program obeys the environment.
   EXPECT_THAT(run(""), HasSubstr("cache: /evil/.cache/atoll\n"));
   EXPECT_THAT(run("ATOLL_COMPILER=/bin/true"), HasSubstr("compiler: /bin/true\n"));
 

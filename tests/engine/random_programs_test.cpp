@@ -23,7 +23,7 @@ namespace {
 
 constexpr unsigned items = 200, words_per_item = 16;
 
-/// How many programs for each processor; the environment may ask for more.
+/// Number of programs for each processor; the environment may request more.
 unsigned last_seed() {
   const char* wanted = std::getenv("ATOLL_RANDOM_PROGRAMS");
   return wanted != nullptr ? static_cast<unsigned>(std::strtoul(wanted, nullptr, 10)) : 4;

@@ -132,7 +132,7 @@ TEST_P(RayTracing, YieldsTheBoxesThatARayMeetsClosestFirst) {
         if (std::isfinite(entry)) expected.emplace_back(entry, children[i]);
       }
       std::ranges::sort(expected);
-      // Where two entries are equal, as inside of several boxes, their order is not told.
+      // The order of equal entries, as inside of several boxes, is unspecified.
       const bool is_clear =
           std::ranges::adjacent_find(expected, {}, &std::pair<double, uint32_t>::first) == expected.end();
       met += expected.size();
@@ -296,7 +296,7 @@ TEST_P(BvhStack, GivesNodesBackInOrder) {
     EXPECT_EQ(runner.v(24)[lane], terminal);
     EXPECT_EQ(runner.v(25)[lane], 13u);
     EXPECT_EQ(runner.v(1)[lane], lane << 18);
-    // What was popped is marked in LDS.
+    // Popped entries are marked in LDS.
     uint32_t word;
     std::memcpy(&word, runner.lds() + lane * 4 + 128, 4);
     EXPECT_EQ(word, none);

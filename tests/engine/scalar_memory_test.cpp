@@ -80,7 +80,7 @@ std::string Accesses::loads(const char* kind, unsigned first, const std::string&
   return source;
 }
 
-/// What they load of `size` bytes of memory. Registers are as before then.
+/// Checks the registers that loads of `size` bytes fill. Afterwards the registers hold their initial values.
 void Accesses::expect_loads(unsigned first, size_t place, size_t size) {
   for (const Width& width : widths) {
     for (unsigned i = 0; i < width.words; ++i) {
@@ -123,7 +123,7 @@ void Accesses::load_every_width_from_buffers() {
   }
 }
 
-/// Of GFX12: bytes and halves of dwords at their own addresses, and three dwords.
+/// GFX12: bytes and halves of dwords at their own addresses, and three dwords.
 void Accesses::load_small_values() {
   struct Small {
     const char* suffix;
@@ -168,8 +168,8 @@ void Accesses::load_small_values() {
   }
 }
 
-/// Of GFX8 to GFX10.1: into memory and buffers; and since GFX9 into scratch, whose offsets in registers count in units
-/// of 64 bytes.
+/// GFX8 to GFX10.1: stores to memory and buffers, and since GFX9 to scratch, whose offsets in registers count in
+/// units of 64 bytes.
 void Accesses::store_every_width() {
   const bool stores = processor.generation >= Generation::gfx8 && processor.generation <= Generation::gfx10;
   const bool has_scratch = stores && processor.generation >= Generation::gfx9;

@@ -48,7 +48,7 @@ unsigned nearest_code(const Small& format, double number) {
   return (code > format.largest ? format.overflow : code) | sign;
 }
 
-/// What a code stands for, special ones included.
+/// Returns the value of a code, including special ones.
 double number_of(const Small& format, unsigned code) { return test::matrix_element(format.name, code, true); }
 
 struct Wide {
@@ -143,7 +143,7 @@ void ScaledConversion::check_down(const Small& format, const Wide& wide, unsigne
       for (unsigned word = 0; word < 6; ++word) runner_.v(result + word)[lane] = 0xABABABAB;
       for (unsigned e = 0; e < elements; ++e) {
         const uint32_t number = number_near(wide, format, exponent == 255 ? 127 : exponent);
-        // Of two sources the elements are taken in turns.
+        // The elements come alternately from two sources.
         put(two_sources && e % 2 != 0 ? second : source, lane, two_sources ? e / 2 : e, wide.width, number);
         expected[lane * elements + e] =
             exponent == 255 ? NAN : std::ldexp(value_of(wide, number), 127 - static_cast<int>(exponent));

@@ -106,7 +106,7 @@ TEST_P(SeriesOnGpu, EveryWorkItemKnowsItsPlace) {
   }
 }
 
-/// Of GFX12, on which ids of work-groups and of waves are in TTMPs, in waves of 32 lanes.
+/// GFX12 has the ids of work-groups and of waves in TTMPs. The waves have 32 lanes.
 TEST_P(SeriesOnGpu, EveryWaveKnowsItsNumber) {
   start(R"(
     s_load_b64 s[0:1], s[0:1], 0x0

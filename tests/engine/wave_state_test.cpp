@@ -61,7 +61,7 @@ TEST(WaveStateOnEachGeneration, FieldsOfModeAreReadAndWritten) {
   }
 }
 
-/// What the fields mean: how single and double precision round, and which denormals are 0.
+/// Meaning of the fields: rounding of single and double precision, and which denormals are flushed.
 TEST(WaveStateOnEachGeneration, ModeSaysHowArithmeticRounds) {
   for (const Machine& machine : test::machines) {
     SCOPED_TRACE(test::name_of_machine(machine));

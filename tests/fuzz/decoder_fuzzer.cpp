@@ -10,7 +10,7 @@ using test::require;
 
 namespace {
 
-/// What the encoder makes of an instruction must be decoded to the same text.
+/// The encoder's output for an instruction must decode to the same text.
 void check_encoding(const isa::Instruction& instruction, const target::Processor& processor, unsigned wave_size) {
   const auto encoded = isa::encode(instruction, processor, wave_size);
   if (!encoded) return;

@@ -12,7 +12,7 @@ namespace {
 using Bytes = std::vector<uint8_t>;
 
 void run(const Bytes& bytes) {
-  // Of its own, so that the sanitizers see what is read beyond its end.
+  // A separate copy, so that the sanitizers detect reads beyond its end.
   const Bytes copy(bytes.begin(), bytes.end());
   LLVMFuzzerTestOneInput(copy.data(), copy.size());
 }

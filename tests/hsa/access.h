@@ -1,4 +1,4 @@
-// Which agents may use memory, as the runtime tells it.
+// Agents that may access memory, according to the runtime.
 #pragma once
 
 #include <gtest/gtest.h>

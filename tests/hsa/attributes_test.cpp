@@ -21,7 +21,7 @@ namespace {
 
 using Ask = std::function<hsa_status_t(int attribute, void* value)>;
 
-/// What an attribute's answer is, as bytes: those that were written, whatever was there before.
+/// Returns an attribute's answer as bytes: those that were written, whatever the buffer held before.
 std::string answer(const Ask& ask, int attribute) {
   constexpr size_t most = 4096;
   alignas(16) std::array<char, most> first, second;
@@ -208,7 +208,7 @@ TEST_F(HsaAttributes, OfRegionsAndPools) {
     EXPECT_EQ(reinterpret_cast<uint64_t>(pointer) % value, 0U);
     EXPECT_EQ(hsa_memory_free(pointer), HSA_STATUS_SUCCESS);
   }
-  // "Only valid for regions of the private segment", of which there is none.
+  // "Only valid for regions of the private segment", which does not exist.
   uint32_t private_size = 0;
   EXPECT_EQ(of_region(HSA_REGION_INFO_ALLOC_MAX_PRIVATE_WORKGROUP_SIZE, &private_size),
             HSA_STATUS_ERROR_INVALID_ARGUMENT);
@@ -349,7 +349,7 @@ TEST_F(HsaAttributes, OfExecutablesAndTheirSymbols) {
   EXPECT_EQ(hsa_executable_destroy(executable), HSA_STATUS_SUCCESS);
 }
 
-// The older interface tells the same of code that is not loaded yet.
+// The older interface returns the same for code that is not loaded yet.
 TEST_F(HsaAttributes, OfCodeObjectsAndTheirSymbols) {
   std::vector<uint8_t> code = compile_kernels(test_kernels);
   hsa_code_object_t object{};

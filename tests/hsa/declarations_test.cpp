@@ -58,7 +58,7 @@ TEST(HsaDeclarations, AreThoseOfRocm72) {
   const std::string headers = named != nullptr ? named : ATOLL_BUILD "/rocm/7.2/usr/include";
   if (!std::filesystem::exists(headers + "/hsa/hsa_ext_amd.h")) GTEST_SKIP() << "no headers of ROCm 7.2";
   const TemporaryDirectory directory;
-  // Of the root's headers those alone: its C library is not this system's.
+  // Includes only these headers of the root: its C library is not this system's.
   std::filesystem::create_directory(directory / "include");
   std::filesystem::create_directory_symlink(headers + "/hsa", directory / "include/hsa");
   const auto compare = [&](const std::string& types) {

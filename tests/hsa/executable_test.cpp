@@ -279,7 +279,7 @@ class HsaCodeObjectV2 : public HsaExecutable {
   HsaCodeObjectV2() { gpu_name = "gfx900:xnack+"; }
 };
 
-/// Of code object V2, whose kernels' symbols are those of their code.
+/// Code object V2, whose kernel symbols are those of the code.
 TEST_F(HsaCodeObjectV2, HasKernels) {
   const TemporaryDirectory directory;
   write_file(

@@ -62,7 +62,7 @@ TEST(HsaExports, EveryFunctionThatIsDocumentedIsExported) {
   const std::set<std::string> documented =
       collect(std::string(bytes.begin(), bytes.end()), std::regex(R"(^\| `((hsa|_amdgpu)_[a-z_0-9]+)` \|)"));
   ASSERT_GT(documented.size(), 270U);
-  // What only tools call has slots in the tables and no name.
+  // Functions that only tools call have slots in the tables and no exported name.
   const std::set<std::string> of_tools = {"hsa_amd_queue_intercept_create", "hsa_amd_queue_intercept_register",
                                           "hsa_amd_runtime_queue_create_register"};
   for (const std::string& function : documented) {

@@ -94,7 +94,7 @@ TEST_F(HsaImagesOfRadeons, ResourceWordsAreThoseOfGfx10) {
   EXPECT_EQ(hsa_ext_image_destroy(gpu, layers), HSA_STATUS_SUCCESS);
 }
 
-// Of arrays and 3D images the words have no room for the distance of rows.
+// The words of arrays and 3D images have no field for the row pitch.
 TEST_F(HsaImagesOfRadeons, ArraysHaveThePitchOfTheirWidth) {
   hsa_ext_image_data_info_t info{};
   const auto layout = [&](hsa_ext_image_geometry_t geometry, size_t layers, size_t row) {
@@ -139,7 +139,7 @@ TEST_F(HsaImages, FormatsHaveTheirCapabilities) {
   };
   constexpr uint32_t read = HSA_EXT_IMAGE_CAPABILITY_READ_ONLY, write = HSA_EXT_IMAGE_CAPABILITY_WRITE_ONLY,
                      both = HSA_EXT_IMAGE_CAPABILITY_READ_WRITE;
-  // What the HSA PRM asks of every agent with images.
+  // Requirements of the HSA PRM on every agent with images.
   for (const auto order :
        {HSA_EXT_IMAGE_CHANNEL_ORDER_R, HSA_EXT_IMAGE_CHANNEL_ORDER_RG, HSA_EXT_IMAGE_CHANNEL_ORDER_RGBA}) {
     for (const auto type : {HSA_EXT_IMAGE_CHANNEL_TYPE_UNORM_INT8, HSA_EXT_IMAGE_CHANNEL_TYPE_SIGNED_INT16,
@@ -193,7 +193,7 @@ TEST_F(HsaImages, SizesAndPitchesAreChecked) {
   image.width = 100;
   image.format.channel_order = HSA_EXT_IMAGE_CHANNEL_ORDER_SRGBA;
   EXPECT_EQ(hsa_ext_image_data_get_info(gpu, &image, HSA_ACCESS_PERMISSION_RO, &info), HSA_STATUS_SUCCESS);
-  // As ROCr, which does not look at the permission: HIP asks for more than textures of sRGB values need.
+  // As ROCr, which ignores the permission: HIP requests more than textures of sRGB values need.
   EXPECT_EQ(hsa_ext_image_data_get_info(gpu, &image, HSA_ACCESS_PERMISSION_RW, &info), HSA_STATUS_SUCCESS);
   EXPECT_EQ(hsa_ext_image_data_get_info(gpu, nullptr, HSA_ACCESS_PERMISSION_RO, &info),
             HSA_STATUS_ERROR_INVALID_ARGUMENT);

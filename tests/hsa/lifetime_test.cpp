@@ -24,7 +24,7 @@ class HsaLifetimes : public testing::Test {
  protected:
   void SetUp() override { setenv("ATOLL_GPU", "mi250x", 1); }
 
-  /// What a handler is given, and says.
+  /// Arguments and result of a handler.
   struct Exchange {
     std::atomic<bool> entered{false}, left{false};
     std::atomic<hsa_status_t> status{HSA_STATUS_SUCCESS};
@@ -120,7 +120,7 @@ TEST_F(HsaLifetimes, AForkBeginsAnew) {
   EXPECT_EQ(hsa_shut_down(), HSA_STATUS_SUCCESS);
 }
 
-// Whoever makes signals, allocates or waits holds the runtime's mutexes now and then; a child is to find them free.
+// Calls that make signals, allocate or wait hold the runtime's mutexes at times. A child must find them free.
 TEST_F(HsaLifetimes, AForkAmongThreadsAtWorkBeginsAnew) {
   ASSERT_EQ(hsa_init(), HSA_STATUS_SUCCESS);
   std::atomic<bool> stop{false};

@@ -36,7 +36,7 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// Of the processors, by this process.
+/// Processor time of this process.
 double processor_seconds() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

@@ -244,7 +244,7 @@ TEST_F(HsaQueue, ATrapIsAnException) {
   EXPECT_EQ(awaited_error(), HSA_STATUS_ERROR_EXCEPTION);
 }
 
-// What is wrong with a packet is told as ROCr tells it.
+// Errors in packets are reported as ROCr reports them.
 TEST_F(HsaQueue, SizesThatDoNotFitEachOtherAreIncompatible) {
   auto packet = dispatch("bump.kd", 1, 1, {0});
   packet.setup = 4;

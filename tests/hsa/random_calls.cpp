@@ -32,7 +32,7 @@ class Values {
   }
   uint32_t word() { return one_in(2) ? static_cast<uint32_t>(below(40)) : static_cast<uint32_t>(random_()); }
 
-  /// Of a kind of thing that there are some of, or have been.
+  /// Returns the handle of an object of one kind, live or destroyed, or a handle that never existed.
   uint64_t handle(const std::vector<uint64_t>& things) {
     static constexpr uint64_t never[] = {0, 1, 64, 0x1000, 0x7fff'0000'0000, UINT64_MAX, uint64_t{1} << 47};
     if (!things.empty() && !one_in(4)) return things[below(things.size())];
@@ -84,7 +84,7 @@ std::vector<Call> memory_calls() {
         const uint64_t size = v.size();
         const auto status = hsa_amd_memory_pool_allocate(pool, size, v.one_in(4) ? v.word() : 0, &memory);
         if (status == HSA_STATUS_SUCCESS) {
-          // What is large is freed at once, so that there is memory for others.
+          // Large allocations are freed at once, so that memory remains for others.
           if (size > 1 << 22 || v.one_in(4)) must("hsa_amd_memory_pool_free", hsa_amd_memory_pool_free(memory));
           keep(v.allocations, reinterpret_cast<uint64_t>(memory));
         }

@@ -280,7 +280,7 @@ TEST_F(HsaSeveralGpus, WhoIsNotAllowedToFaultsAndIsToldWhoseMemoryItIs) {
   }
   EXPECT_EQ(memory[0], 2 * 100 + 2 * 100 + 4 * 10) << "what faulted has stored nothing";
 
-  // What is freed counts no longer.
+  // Freed memory is no longer counted.
   allow({gpus[0].agent});
   ASSERT_EQ(hsa_amd_memory_pool_free(memory), HSA_STATUS_SUCCESS);
   memory = allocate<int>(gpus[1].pools[0], count);
@@ -403,7 +403,7 @@ TEST_F(HsaSeveralGpus, NoMoreIsFreeThanTheHostHas) {
   size_t host = 0;
   ASSERT_EQ(hsa_amd_memory_pool_get_info(system_pools[0], HSA_AMD_MEMORY_POOL_INFO_SIZE, &host), HSA_STATUS_SUCCESS);
   for (const Gpu& gpu : gpus) EXPECT_EQ(info<uint64_t>(gpu.agent, HSA_AMD_AGENT_INFO_MEMORY_AVAIL), host / 4096 * 4096);
-  // What one has, the other has not.
+  // Each GPU has memory that the other lacks.
   void* memory = nullptr;
   ASSERT_EQ(hsa_amd_memory_pool_allocate(gpus[0].pools[0], host / 2 / 4096 * 4096, 0, &memory), HSA_STATUS_SUCCESS);
   EXPECT_EQ(info<uint64_t>(gpus[1].agent, HSA_AMD_AGENT_INFO_MEMORY_AVAIL), host - host / 2 / 4096 * 4096);

@@ -53,7 +53,7 @@ TEST_F(HsaSharing, ExportedMemoryIsMappedByItsDescriptor) {
   memory[page + 1] = 4;
   EXPECT_EQ(bytes[page + 1], 4);
 
-  // The memory outlives the allocation for those who have it.
+  // The memory outlives the allocation while other processes map it.
   EXPECT_EQ(hsa_amd_memory_pool_free(memory), HSA_STATUS_SUCCESS);
   EXPECT_EQ(bytes[page + 1], 4);
   munmap(mapped, 4 * page);
@@ -79,7 +79,7 @@ TEST_F(HsaSharing, WhatCannotBeExportedIsRefused) {
   EXPECT_EQ(hsa_amd_memory_pool_free(system), HSA_STATUS_SUCCESS);
 }
 
-// Of much memory that was hardly touched, only what was touched is moved.
+// A large allocation of which little was touched: only touched pages are moved.
 TEST_F(HsaSharing, ExportingCostsWhatWasTouched) {
   const size_t size = size_t{16} << 30;
   auto* memory = allocate<uint8_t>(gpu_pools[0], size);

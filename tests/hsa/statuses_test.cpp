@@ -22,7 +22,7 @@ class HsaStatuses : public HsaTest {
   static constexpr hsa_executable_t no_executable{64};
   static constexpr hsa_isa_t no_isa{64};
 
-  /// What answers are written to: large enough for all.
+  /// A buffer for answers, large enough for all.
   template <typename T = void>
   T* answer() {
     return reinterpret_cast<T*>(memory);

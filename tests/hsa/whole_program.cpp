@@ -27,7 +27,7 @@ struct Arguments {
   uint32_t value;
 };
 
-/// What the kernel `add` adds at an index beside its argument.
+/// The amount that the kernel `add` adds at an index, besides its argument.
 uint32_t in_table(uint32_t index) { return (index % 4 + 1) * 10; }
 
 void run_kernel(const Gpu& gpu, const Kernels& kernels, FailingQueue& queue, uint32_t groups) {

@@ -108,7 +108,7 @@ TEST(HsaWrongHandles, QueuesThatAreNotMappedAreReported) {
                 "atoll: " + name + ": 0x10000 is not a queue: no memory is mapped there");
 }
 
-// Of the functions in hsa.h that give no status, those are here that take a signal or a queue.
+// Functions of hsa.h without a status that take a signal or a queue.
 TEST(HsaWrongHandles, TheListsAreWhole) {
   std::ifstream file(ATOLL_HSA_HEADERS "/hsa/hsa.h");
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());

@@ -1,4 +1,4 @@
-// A program that asks the HSA runtime, and nothing else, which GPUs there are.
+// A program that lists GPUs by the HSA runtime only.
 #include <hsa/hsa.h>
 
 #include <cstdio>

@@ -27,7 +27,7 @@ std::string run(const std::string& command) {
   return done.output;
 }
 
-/// What each line is once `prefix` is taken from its beginning, without directories.
+/// Returns each line without the leading `prefix`, and without directories.
 std::set<std::string> files_of(const std::string& list, const std::string& prefix) {
   std::set<std::string> files;
   std::istringstream lines(list);
@@ -51,7 +51,7 @@ TEST(InstallationPackage, TheTarballIsOneFolderWithEverything) {
                                      "share/zsh/site-functions/_atoll", "share/fish/vendor_completions.d/atoll.fish"}));
 }
 
-// What is linked in wants its license told.
+// Libraries that are linked in require their license text.
 TEST(InstallationPackage, TheLicensesOfWhatIsLinkedInAreThere) {
   const std::string copyright = run(fmt::format("tar xOf {} {}/share/doc/atoll/copyright", tarball, tarball_folder));
   for (const char* words : {"MIT License", "LLVM Exceptions", "GCC Runtime Library Exception", "libfmt-dev",
@@ -85,7 +85,7 @@ TEST(InstallationPackage, TheDebianPackageHasTheSameFilesInDebiansPlaces) {
     EXPECT_THAT(line, testing::MatchesRegex("(drwxr-xr-x|-rwxr-xr-x|-rw-r--r--|lrwxrwxrwx) root/root .*"));
 }
 
-// Debug information tells where Atoll was built, and is larger than all else.
+// Debug information contains the build directory, and is larger than everything else.
 TEST(InstallationPackage, ProgramsAreStripped) {
   const test::TemporaryDirectory directory;
   run(fmt::format("tar xf {} -C {}", tarball, directory.path().string()));

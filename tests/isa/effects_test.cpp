@@ -37,7 +37,7 @@ namespace {
 /// Registers by name: "s4", "v17", "a0", "vcc_lo", "scc", "mode", ...
 using Registers = std::set<std::string>;
 
-/// What LLVM says of an instruction.
+/// LLVM's description of an instruction.
 struct Description {
   std::string name;
   size_t size = 0;
@@ -181,7 +181,7 @@ Registers without(Registers from, const Registers& what) {
   return from;
 }
 
-/// What LLVM leaves out of a description, or has in it though the instruction does not do it, with the reason.
+/// Effects that LLVM's description lacks, or has although the instruction does not have them, with the reason.
 struct Tolerated {
   Registers reads_too_little, reads_too_much, writes_too_little, writes_too_much;
   bool memory = false;
@@ -294,13 +294,13 @@ struct Tolerated {
     if (in.encoding == Encoding::scratch && (in.lds || row.has(flag::to_lds))) tolerate(reads_too_much, flat);
     // Operations on floats that are exact do not depend on the mode.
     reads_too_much.insert("mode");
-    // What LLVM does not move over loads and stores: waits, synchronisation, prefetches.
+    // Instructions that LLVM does not move over loads and stores: waits, synchronisation, prefetches.
     memory = row.has(flag::no_state | flag::gws | flag::gds_only) || in.encoding == Encoding::exp ||
              row.name.find("prefetch") != std::string_view::npos;
   }
 };
 
-/// What is different, as far as it matters; empty if nothing is.
+/// Returns the relevant differences; empty if none exists.
 std::string difference(const Instruction& instruction, const Description& llvm) {
   const Effects effects = effects_of(instruction);
   const Tolerated tolerated(instruction, effects);
@@ -416,7 +416,7 @@ std::string difference_of_units(Unit unit, uint64_t flags) {
   return equal ? "" : fmt::format("\n    unit {}, flags {:x}", name_of(unit), flags & 0x3FFFFFF);
 }
 
-/// What LLVM's constraints leave out, or have besides; empty if nothing is different.
+/// Roles that LLVM's constraints lack, or have besides; empty if both agree.
 std::string difference_of_roles(const Instruction& in, const Description& llvm) {
   const InstructionRow& row = row_of(in);
   const auto roles = operand_roles(in);

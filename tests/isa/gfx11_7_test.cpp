@@ -98,7 +98,7 @@ constexpr Sample samples[] = {
     {"v_wmma_i32_16x16x16_iu8 v[2:5], v0, v1, v[2:5] clamp", "02c044cc00030a1c", {}, 64},
 };
 
-/// What LLVM says "not a valid operand", "invalid operand", "out of range" or "not supported" to.
+/// Texts that LLVM answers with "not a valid operand", "invalid operand", "out of range" or "not supported".
 constexpr std::string_view refused[] = {
     "v_dot2c_f32_f16 v0, v1, v2",
     "v_dot2acc_f32_f16 v5, v1, v2",

@@ -91,7 +91,7 @@ void ListingComparison::reassemble(const target::Processor& processor) {
   sizes_.clear();
 }
 
-/// What Atoll prints of the whole code, assembled: the bytes must be those that the compiler wrote.
+/// Atoll's text of the whole code, assembled, must give the bytes that the compiler wrote.
 void ListingComparison::read_assembled(const std::string& file, const target::Processor& processor) {
   const Atoll::test::TemporaryDirectory directory;
   const std::string dump = directory / "text";

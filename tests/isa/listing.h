@@ -30,7 +30,8 @@ class ListingComparison {
 
   /// Reads a file's listing, until there have been so many instructions; differences are failures of the test.
   void read(const std::string& file, const target::Processor& processor, uint64_t most = UINT64_MAX);
-  /// Asks the oracle's assembler about what is not assembled to what was compiled. After the last file.
+  /// Compares text that Atoll does not assemble to the compiled bytes with the oracle's assembler. Call after
+  /// the last file.
   void ask_assembler(const target::Processor& processor);
 
  private:

@@ -49,7 +49,7 @@ void put_opcode(Bytes& bytes, uint32_t opcode) {
   std::memcpy(bytes.data(), &word, sizeof word);
 }
 
-/// What the bytes are like; those that are moved get GFX12's opcode.
+/// Kinds of bytes; those that are moved get GFX12's opcode.
 Like like(Bytes& bytes) {
   const uint32_t word = first_word(bytes);
   const auto within = [](uint32_t value, uint32_t first, uint32_t last) { return value >= first && value <= last; };

@@ -1,6 +1,6 @@
-// What Atoll's disassembler and encoder are compared with: LLVM 22's disassembler, the library behind llvm-mc-22 and
-// llvm-objdump-22, called in a process of its own, for some bytes crash it; and llvm-mc-22, for LLVM's C interface has
-// no assembler.
+// The reference for Atoll's disassembler and encoder: LLVM 22's disassembler, the library behind llvm-mc-22 and
+// llvm-objdump-22, in a process of its own, because some bytes crash it; and llvm-mc-22, because LLVM's C
+// interface has no assembler.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct Assembled {
   std::string error;
 };
 
-/// What llvm-mc-22 makes of each line, which is an instruction. Throws std::runtime_error if llvm-mc-22 is missing.
+/// Assembles each line, an instruction, by llvm-mc-22. Throws std::runtime_error if llvm-mc-22 is missing.
 std::vector<Assembled> assemble_and_print(std::string_view processor, std::span<const std::string> lines,
                                           std::string_view features = {});
 /// The bytes alone.

@@ -32,7 +32,7 @@ bool is_known(const std::vector<Fault>& faults, const std::string& processor, co
 /// Whether an entry says that the oracle does not assemble the text to what it should.
 bool is_known_of_assembler(const std::vector<Fault>& faults, const std::string& processor, const std::string& text);
 
-/// The same, or that the text does not say all that was in the bytes.
+/// As above, or the text lacks part of the bytes' information.
 bool is_known_of_encoder(const std::vector<Fault>& faults, const std::string& processor, const std::string& text);
 
 /// One entry of assembler_faults.txt: text that llvm-mc-22 refuses or changes.
@@ -47,7 +47,7 @@ std::vector<AssemblerFault> read_assembler_faults();
 /// The entries of text_faults.txt: texts that llvm-mc-22 refuses or takes wrongly.
 std::vector<AssemblerFault> read_text_faults();
 
-/// What the oracle says of the text: its error, or the text that it prints.
+/// The oracle's answer to the text: its error, or the text that it prints.
 std::string said(const Assembled& answer);
 
 /// Whether an entry covers that the oracle says that of the text.

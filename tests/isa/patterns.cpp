@@ -211,8 +211,8 @@ class Shaper {
       }
     }
     if (extended) return;
-    // What crashes the oracle: matrix sources that are no vector registers, accumulators that are scalar registers, and
-    // code 255, a literal.
+    // Bytes that crash the oracle: matrix sources other than vector registers, accumulators in scalar
+    // registers, and code 255, a literal.
     if (format_->encoding == Encoding::vop3p && turn % 2 == 0) {
       to_vgpr(Bits::src0);
       to_vgpr(Bits::src1);
@@ -284,7 +284,7 @@ class Shaper {
     resource(Bits::resource, 26);
   }
 
-  /// Of the tensor instructions, what is fixed, and registers that are there.
+  /// Fixed fields of the tensor instructions, and valid registers.
   void tensor(unsigned turn) {
     constexpr uint32_t null = 0x7C;
     for (const Bits field : {Bits::d16, Bits::a16, Bits::tfe, Bits::data0, Bits::resource}) clear(field);

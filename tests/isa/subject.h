@@ -1,4 +1,4 @@
-// What the sweeps are run for: every processor whose instructions Atoll knows, in each of its wave sizes.
+// Subjects of the sweeps: every processor whose instructions Atoll supports, in each of its wave sizes.
 #pragma once
 
 #include <algorithm>

@@ -49,7 +49,7 @@ KERNEL(global_atomics) {
                                                DEVICE) + 5;
 }
 
-/// Of 64 bits, where both halves change.
+/// 64-bit atomics that change both halves.
 KERNEL(global_atomics_64) {
   ITEM;
   volatile __global uint64* words = (volatile __global uint64*)shared;
@@ -72,7 +72,7 @@ KERNEL(global_atomics_64) {
   out[item * 4 + 2] = (uint)(before ^ before >> 32);
 }
 
-/// The same at each scope and order: fences, cache flushes and waits differ, results do not.
+/// As above at each scope and order: fences, cache flushes and waits differ, results do not.
 #define AT(place, order, scope)                                                                                   \
   __opencl_atomic_fetch_add(ON(__global, atomic_uint, shared + place), value, order, scope);                      \
   __opencl_atomic_fetch_max(ON(__global, atomic_uint, shared + place + 1), value, order, scope);                  \

@@ -96,7 +96,7 @@ KERNEL(conversions) {
                       (unsigned)__builtin_bit_cast(unsigned short, (_Float16)(int)(a & 0x1FFF)) << 16;
 }
 
-/// What kind of number it is: NaNs and infinities, too.
+/// Classes of numbers, including NaNs and infinities.
 KERNEL(kinds_of_numbers) {
   unsigned flags = 0, orders = 0;
   for (unsigned i = 0; i < 4; ++i) {

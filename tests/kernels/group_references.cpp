@@ -1,4 +1,4 @@
-// What the kernels of groups.cl and atomics.cl give, without work-groups and atomics.
+// Reference results of the kernels of groups.cl and atomics.cl, without work-groups and atomics.
 #include <algorithm>
 #include <array>
 #include <bit>

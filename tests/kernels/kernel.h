@@ -34,7 +34,7 @@ static inline float float_of(unsigned bits) { return __builtin_bit_cast(float, b
 static inline unsigned bits_of(float value) { return __builtin_bit_cast(unsigned, value); }
 static inline uint64 bits_of_double(double value) { return __builtin_bit_cast(uint64, value); }
 static inline double number(unsigned bits) { return (double)(int)bits / 65536.0; }
-/// Of many results, one that differs when any of them does.
+/// Combines many results into one that differs when any of them does.
 static inline unsigned mixed(unsigned sum, unsigned value) {
   return ((sum << 7 | sum >> 25) ^ value) * 0x9E3779B1u + 1;
 }

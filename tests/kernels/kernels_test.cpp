@@ -38,7 +38,7 @@ struct Source {
 };
 
 constexpr std::string_view as_c = "-x c -std=c2x", as_opencl = "-x cl -cl-std=CL2.0";
-/// So many that the last work-group is not full.
+/// Number of work-items, such that the last work-group is partial.
 constexpr unsigned items_alone = work_group_size * 3 - 5;
 const Source sources[] = {
     {"integers.h", as_c, integer_kernels, items_alone, work_group_size},
@@ -90,7 +90,7 @@ std::vector<Way> ways_of(const target::Processor& processor, const Source& sourc
   return ways;
 }
 
-/// What the compiler is told of the processor, and the kernels that there are then.
+/// Compiler options for the processor, and the kernels that exist with them.
 struct Choice {
   std::string options;
   std::vector<Kernel> kernels;
@@ -175,7 +175,7 @@ void run(machine::Gpu& gpu, const machine::LoadedCode& code, const char* name, c
          const GuestVector<unsigned>& in, GuestVector<unsigned>& out, uint64_t& interpreted) {
   const machine::LoadedSymbol* kernel = code.find(std::string(name) + ".kd");
   ASSERT_NE(kernel, nullptr) << "no kernel " << name;
-  GuestVector<const void*> arguments(64);  // the rest are those that are hidden, which nothing asks for
+  GuestVector<const void*> arguments(64);  // the others are hidden arguments, which no kernel requests
   arguments[0] = in.data();
   arguments[1] = out.data();
   const auto packet = packet_of(*kernel, source, arguments);

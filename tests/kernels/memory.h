@@ -150,7 +150,7 @@ static NOINLINE void accumulate(unsigned* into, const unsigned* from, unsigned c
   for (unsigned i = 0; i < count; ++i) *into = mixed(*into, from[i]);
 }
 
-/// Pointers of which nobody knows whether they lead to private memory.
+/// Generic pointers that may or may not lead to private memory.
 KERNEL(generic_pointers) {
   unsigned own[6] = {item, 2, 3, 4, 5, 6}, sum = 1;
   const unsigned* from = in[item] % 2 != 0 ? own : in + item;

@@ -1,4 +1,4 @@
-// What clang compiles without a library since version 18.
+// Features that clang compiles without a library since version 18.
 #include "kernel.h"
 
 /// Powers of two: a number taken apart and put together.

@@ -117,7 +117,7 @@ KERNEL(wave_matrix_bf16_sums) {
   STORE(BRAIN);
 }
 
-/// Of bytes and less, packed into words as the builtins take them.
+/// Elements of bytes and less, packed into words as the builtins expect them.
 #define WORDS(bits) (SLOTS * bits / 32)
 #define PACKED(bits, convert)                                                                            \
   unsigned a_words[WORDS(bits)] = {0}, b_words[WORDS(bits)] = {0};                                       \

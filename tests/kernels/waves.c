@@ -139,7 +139,7 @@ KERNEL(words) {
                       (unsigned)(((int)(a << 8) >> 8) * ((int)(b << 8) >> 8)) + (a & 0xFFFFFF) * (c & 0xFFFFFF);
 }
 
-/// Of three numbers the middle one, mantissa and exponent, fractions.
+/// The median of three numbers, mantissa and exponent, fractions.
 KERNEL(float_builtins) {
   ITEM;
   const float a = (float)(int)in[item] / 4096.0f, b = (float)(int)in[item + 1] / 3.0f, c = (float)(in[item + 2] >> 8);

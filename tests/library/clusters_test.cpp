@@ -111,7 +111,7 @@ TEST_F(Clusters, WorkGroupsKnowTheirPlaces) {
   }
 }
 
-// Code that was compiled for any launch asks a hardware register whether it is in a cluster.
+// Code that was compiled for any launch reads from a hardware register whether it is in a cluster.
 TEST_F(Clusters, CodeForAnyLaunchKnowsThatItIsInNone) {
   for (const char* kernel : {"no_cluster_known", "without"}) {
     const auto out = gpu.allocate<uint32_t>(6 * 4 * 4 * 16).value();

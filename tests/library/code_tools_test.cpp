@@ -199,7 +199,7 @@ TEST(Evaluating, ReadsItsCodeAndMemoryAcrossPages) {
   const auto result = evaluate(code, {.gpu = "gfx90a", .values = values});
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_FALSE(result->failure) << result->failure->message;
-  // What follows s_getpc: the encoding of s_load_dword (llvm-mc).
+  // The instruction after s_getpc: the encoding of s_load_dword (llvm-mc).
   EXPECT_THAT(result->text, AllOf(HasSubstr("s4 = 0xc0020101"), HasSubstr("v[2:3][0] = 0x0000000300000003")));
 }
 

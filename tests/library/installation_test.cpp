@@ -53,7 +53,7 @@ TEST_F(Installation, IsFoundByPkgConfig) {
   EXPECT_EQ(run(fmt::format("LD_LIBRARY_PATH={} {} {}", library_path, program, *directory / "kernels.co")), "7.5\n");
 }
 
-/// What the examples print, without addresses, which differ from run to run.
+/// Returns the examples' output without addresses, which differ from run to run.
 std::string without_addresses(const std::string& text) {
   return std::regex_replace(text, std::regex("0x[0-9a-f]+"), "0x...");
 }

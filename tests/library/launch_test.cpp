@@ -270,7 +270,7 @@ TEST_P(Constructed, AsManyWorkGroupsAsTheCodeIsCompiledFor) {
             "is 2 x 3 x 1");
 }
 
-// What clang assumes of HIP's kernels, and of OpenCL's before 2.0.
+// Assumptions of clang about HIP's kernels, and about OpenCL's before 2.0.
 TEST(WholeWorkGroups, AreWantedByKernelsThatAreCompiledForThem) {
   const test::TemporaryDirectory directory;
   test::write_file(directory / "k.cl", "kernel void one(global int* out) { *out = 1; }\n");

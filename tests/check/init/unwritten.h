@@ -1,4 +1,4 @@
-// What the wrong programs about memory that nobody has written share.
+// Common parts of the wrong programs about uninitialized memory.
 #pragma once
 
 #include "../case.h"

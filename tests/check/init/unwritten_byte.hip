@@ -1,4 +1,4 @@
-// Of four bytes three are written, and the fourth is looked at.
+// Three of four bytes are written, and the fourth is read.
 #include "unwritten.h"
 
 __global__ void fill(unsigned char* bytes, unsigned count) {

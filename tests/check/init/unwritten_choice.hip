@@ -1,4 +1,4 @@
-// What nobody has written decides which of two values goes to the host, without a branch.
+// An uninitialized value selects one of two values for the host, without a branch.
 #include "unwritten.h"
 
 __global__ void choose(int* out, unsigned written) {

@@ -1,4 +1,4 @@
-// What nobody has written is copied, added to, and decides then.
+// An uninitialized value is copied, added to, and then decides a branch.
 #include "unwritten.h"
 
 __global__ void move(const int* from, int* to) { to[threadIdx.x] = from[threadIdx.x] + 5; }

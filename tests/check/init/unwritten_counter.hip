@@ -1,4 +1,4 @@
-// A counter that nobody has set to zero.
+// A counter that is never set to zero.
 #include "unwritten.h"
 
 __global__ void count(const int* in, unsigned* counter) {

@@ -1,4 +1,4 @@
-// A branch on memory that nobody has set.
+// A branch on uninitialized memory.
 #include "unwritten.h"
 
 __global__ void choose(const int* flags, int* out) {

@@ -1,4 +1,4 @@
-// A value that nobody has written comes from another lane.
+// An uninitialized value comes from another lane.
 #include "unwritten.h"
 
 __global__ void neighbours(const int* in, int* out) {

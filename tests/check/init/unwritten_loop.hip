@@ -1,4 +1,4 @@
-// A branch on memory that nobody has set, about a loop: the compiler gives the branch no line of its own.
+// A branch on uninitialized memory, around a loop: the compiler gives the branch no line of its own.
 #include "unwritten.h"
 
 __global__ void choose(const int* flags, int* out) {

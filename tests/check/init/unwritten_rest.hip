@@ -1,4 +1,4 @@
-// hipMemset is told how many elements there are, and wants bytes: only a quarter of them is set.
+// hipMemset gets the number of elements in place of the number of bytes: it sets only a quarter of them.
 #include "unwritten.h"
 
 __global__ void count(unsigned* bins) {

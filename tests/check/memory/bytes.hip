@@ -1,4 +1,4 @@
-// Ten bytes, and the byte after them: bounds are those that the program asked for.
+// Ten bytes, and the byte after them: bounds are those that the program requested.
 #include "../case.h"
 
 __global__ void mark(char* out, unsigned count) {

@@ -1,4 +1,4 @@
-// What the wrong programs on the HSA runtime itself share; see case.h.
+// Common parts of the wrong programs on the HSA runtime itself; see case.h.
 #pragma once
 
 #include <hsa/hsa.h>

@@ -1,4 +1,4 @@
-// The launch asks for less dynamic LDS than the kernel uses.
+// The launch requests less dynamic LDS than the kernel uses.
 #include "../case.h"
 
 extern __shared__ float cells[];

@@ -1,4 +1,4 @@
-// A kernel gets managed memory that was freed before: HIP unmaps it, and tells nobody.
+// A kernel gets managed memory that was freed before: HIP unmaps it without a notification.
 #include "../case.h"
 
 __global__ void increment(int* values) {

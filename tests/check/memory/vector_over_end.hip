@@ -1,4 +1,4 @@
-// Vectors of 16 bytes over a buffer whose size is no multiple of that: the last one is half inside.
+// Vectors of 16 bytes over a buffer whose size is not a multiple of 16: the last vector is half inside.
 #include "../case.h"
 
 __global__ void sum(const float4* in, float* out, int vectors) {

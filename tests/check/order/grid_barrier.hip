@@ -1,5 +1,5 @@
-// A barrier of the whole grid, made by hand: it waits until all work-groups have come and their values have arrived, but
-// not even who has waited looks for them anew.
+// A hand-made barrier of the whole grid. It waits until all work-groups have arrived and their values are visible,
+// but the waiting work-group does not invalidate its cache.
 #include "../case.h"
 
 __device__ void meet(unsigned* arrived, bool mended) {

@@ -1,4 +1,5 @@
-// What the wrong programs about order share: the first work-group hands data on to others, which wait for a flag.
+// Common parts of the wrong programs about order: the first work-group hands data to others, which wait for a
+// flag.
 #pragma once
 
 #include "../case.h"

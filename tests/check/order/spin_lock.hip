@@ -1,4 +1,4 @@
-// A lock that is taken and given back without order: who takes it next may read what its CU's cache has of the sum.
+// A lock that is taken and released without order: the next owner may read a stale sum from its CU's cache.
 #include "../case.h"
 
 __global__ void add(unsigned* sum, unsigned* lock, bool mended) {

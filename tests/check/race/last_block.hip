@@ -1,4 +1,5 @@
-// The last work-group to come adds up what the others left, by a ticket: without a fence nobody says that it is there.
+// The last work-group to arrive adds up the others' results, by a ticket. Without a fence their visibility is not
+// guaranteed.
 #include "../case.h"
 
 __global__ void sum(unsigned* parts, unsigned* tickets, unsigned* out, bool mended) {
