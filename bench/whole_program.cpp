@@ -25,7 +25,8 @@ double processor_seconds(const rusage& usage) {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-/// Ends what the program has left behind, which is this process's children now, and yields its processor time.
+/// Kills the processes that the program left behind, which are children of this process now, and returns their
+/// processor time.
 double end_what_is_left() {
   double processor = 0;
   const std::string list = fmt::format("/proc/self/task/{}/children", getpid());

@@ -144,7 +144,7 @@ class WaveControl {
   struct Breakpoint {
     uint64_t pc = 0;
     Condition condition;
-    const Wave* only = nullptr;  ///< step_over()'s, for one wave; null: of all
+    const Wave* only = nullptr;  ///< the wave that step_over() steps; null: all waves
     mutable std::atomic<uint64_t> hits{0};
   };
   struct Request {

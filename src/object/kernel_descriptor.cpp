@@ -33,7 +33,7 @@ bool all_zero(const uint8_t (&bytes)[N]) {
 
 /// An error when the descriptor sets what must be 0 on this processor.
 Result<void> check_reserved(const RawKernelDescriptor& raw, const Processor& processor) {
-  // Bits may be one field here and another there: what some field of this processor covers may be set.
+  // A bit may belong to several fields. It may be set if any field of this processor covers it.
   uint32_t known[5]{};
   for (const DescriptorField* field : all) {
     if (field->exists(processor)) known[static_cast<size_t>(field->word)] |= field->mask() << field->shift;

@@ -62,8 +62,8 @@ struct Relocatable {
 
 std::vector<uint8_t> write_relocatable(const Relocatable& object);
 
-/// Reads what write_relocatable(), or any compiler, wrote. Symbols refer to sections of the result: those that hold
-/// symbols, names and relocations are not among them.
+/// Reads a relocatable object of write_relocatable() or of any compiler. Symbols refer to sections of the result,
+/// which do not include those that hold symbols, names and relocations.
 support::Result<Relocatable> read_relocatable(std::span<const uint8_t> file);
 
 }  // namespace Atoll::object

@@ -40,7 +40,7 @@ class StringTable {
     return bytes_;
   }
 
-  /// Where a name that was added lies.
+  /// Returns the offset of an added name.
   uint32_t offset(std::string_view name) const {
     const auto found = offsets_.find(std::string(name));
     return found == offsets_.end() ? 0 : found->second;

@@ -1,5 +1,5 @@
-// support: numbers of 16 bits, as code that is compiled for any host reads them. (Code compiled for a level of host
-// vectors has lanes of them: semantics/lanes/lanes.h.)
+// support: half-precision numbers for code that is compiled for any host. Code that is compiled for a level of host
+// vectors uses lanes of them (semantics/lanes/lanes.h).
 #pragma once
 
 #include <bit>

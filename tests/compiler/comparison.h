@@ -27,7 +27,7 @@
 
 namespace Atoll::test {
 
-/// Lines of assembly after which all registers are looked at.
+/// Lines of assembly after which all registers are compared.
 class Comparison {
  public:
   explicit Comparison(const std::string& source, std::string_view processor = "gfx90a")

@@ -244,7 +244,7 @@ struct Atomic {
   unsigned second;  ///< register
 };
 
-/// Programs as they are made of one atomic after the other.
+/// Programs that consist of a sequence of atomics.
 struct Programs {
   std::vector<std::string> sources;
   std::vector<std::vector<Atomic>> atomics;

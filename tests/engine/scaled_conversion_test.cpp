@@ -27,7 +27,7 @@ const Small fp8{"fp8", 4, 3, 7, 0x7E, 0x7F, 0x7F}, bf8{"bf8", 5, 2, 15, 0x7B, 0x
 const Small fp6{"fp6", 2, 3, 1, 0x1F, 0x1F, 0x1F}, bf6{"bf6", 3, 2, 3, 0x1F, 0x1F, 0x1F};
 const Small fp4{"fp4", 2, 1, 1, 0x7, 0x7, 0x7};
 
-/// The greatest code whose number is not above `size`, as if the format went on above its largest.
+/// Returns the largest code whose value is at most `size`, with the format extended beyond its maximum.
 unsigned code_below(const Small& format, double size) {
   unsigned code = 0;
   while (code <= format.largest && format.value(code + 1) <= size && code < (1u << (format.width() - 1)) - 1) ++code;

@@ -118,7 +118,7 @@ TEST(AddressRange, IsDividedAndMadeOneAgain) {
   AddressRange range(256 * gibibyte);
   const uint64_t begin = range.bounds().base, whole = 256 * gibibyte, part = 64 * gibibyte;
   const uint64_t early = range.take(2 * page, page).value(), late = begin + 2 * part - page;
-  ASSERT_TRUE(range.take_at(late, 2 * page));  // across what would be a border
+  ASSERT_TRUE(range.take_at(late, 2 * page));  // across a border that divide() would need
   EXPECT_FALSE(range.divide(4));
   EXPECT_EQ(range.parts(), 1u);
   range.give_back(late, 2 * page);

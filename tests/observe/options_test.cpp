@@ -88,7 +88,7 @@ TEST(Findings, EachIsToldOnceAndCounted) {
   EXPECT_EQ(findings.errors(), 1U);
 }
 
-// Of a loop that a compiler has unrolled.
+// An unrolled loop has several instructions of one line.
 TEST(Findings, TheSameOfSeveralInstructionsOfALineIsOne) {
   std::vector<std::string> reported;
   Findings findings({}, [&](std::string_view text) { reported.emplace_back(text); });

@@ -142,7 +142,7 @@ bool InstructionParser::check_halves() {
   return true;
 }
 
-/// DPP on operands of 64 bits is row_newbcast alone, where there is that.
+/// 64-bit operands support only the DPP control row_newbcast, on processors that have it.
 bool InstructionParser::check_wide_dpp() {
   const Instruction& in = result_.instruction;
   if (in.extension != isa::Extension::dpp16 || !map_.layout.row_newbcast || in.dpp.control >> 4 == 0x15) return true;

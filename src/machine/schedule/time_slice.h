@@ -26,7 +26,7 @@ struct Scheduler::TimeSlice {
   uint64_t start, end, offer_at, now;
 
   uint64_t taken = 0, taken_end = 0;           ///< work-groups taken from the dispatch and not begun yet
-  uint64_t group_ns = 0;                       ///< what a work-group takes about; 0: unknown
+  uint64_t group_ns = 0;                       ///< estimated time of a work-group; 0: unknown
   uint64_t batch = 0, batch_begun_ns = 0;      ///< how many were taken last, and when, where that is unknown
   uint64_t clock = 0, poll_at = least_budget;  ///< instructions run, with what waves count; and when to poll
   uint64_t budget = least_budget;              ///< of a wave
