@@ -315,7 +315,7 @@ uint32_t host_operand(const ShaderCase& shader) {
 }  // namespace
 
 const std::vector<ShaderTarget>& shader_targets() {
-  // Word 3 of a buffer resource: user guides of the generations, and LLVM 22, SIInstrInfo::getDefaultRsrcDataFormat().
+  // Word 3 of a buffer resource: user guides of the generations, and the default data format of LLVM 22.
   static const std::vector<ShaderTarget> targets{
       {"gfx600", false, false, false, 0x00027fac}, {"gfx700", false, false, false, 0x00027fac},
       {"gfx803", false, false, false, 0x00027fac}, {"gfx900", false, false, false, 0x00027fac},

@@ -3,7 +3,7 @@
 // A kernel begins with an amd_kernel_code_t, which names its user SGPRs as HSA's code object V2 does. radeonsi fills
 // in those of them that it has values for: the scratch resource, the dispatch pointer, the arguments' address and the
 // grid in work-groups. The arguments are followed by clover's own: the number of dimensions and the grid's offset, four
-// dwords in all. Source: Mesa 23.0, si_compute.c (si_setup_user_sgprs_co_v2), clover's core/kernel.cpp.
+// dwords in all. Source: Mesa 23.0: radeonsi's si_setup_user_sgprs_co_v2 and clover's kernels.
 #pragma once
 
 #include <array>
