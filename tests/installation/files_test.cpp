@@ -81,8 +81,8 @@ TEST_F(InstallationFiles, NeedNoNewerCLibraryThanUbuntu2204s) {
 }
 
 // What dlopen loads shares 1.5 KB of static thread-local storage with all other such libraries of the process, and some
-// hosts have used it up. Dynamic thread-local storage has no such limit, but glibc may place up to 512 bytes of it in the
-// static part (tunable glibc.rtld.optional_static_tls); a library stays well below that.
+// hosts have used it up. Dynamic thread-local storage has no such limit, but glibc may place up to 512 bytes of it in
+// the static part (tunable glibc.rtld.optional_static_tls); a library stays well below that.
 TEST_F(InstallationFiles, NeedNoStaticThreadLocalStorage) {
   for (const std::string& file : files) {
     if (!is_library(file)) continue;
