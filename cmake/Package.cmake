@@ -12,7 +12,7 @@ install(DIRECTORY docs examples DESTINATION ${documents} COMPONENT documents PAT
 
 # The licenses of the libraries that are linked into what is installed, as their Debian packages state them. Several of
 # them want their notice to go with binaries.
-set(linked_packages llvm-19-dev llvm-22-dev libstdc++-12-dev libfmt-dev libcli11-dev nlohmann-json3-dev libmsgpack-cxx-dev
+set(linked_packages llvm-22-dev libstdc++-12-dev libfmt-dev libcli11-dev nlohmann-json3-dev libmsgpack-cxx-dev
   libyaml-cpp-dev libzstd-dev zlib1g-dev libhsa-runtime-dev)
 file(READ LICENSE copyright)
 string(PREPEND copyright "Atoll\n=====\n\n")

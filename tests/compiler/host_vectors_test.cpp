@@ -47,7 +47,7 @@ class HostDisassembler {
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86Disassembler();
-    constexpr const char* triple = "x86_64-unknown-linux-gnu";
+    const llvm::Triple triple("x86_64-unknown-linux-gnu");
     std::string problem;
     const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, problem);
     registers_.reset(target->createMCRegInfo(triple));
@@ -55,8 +55,7 @@ class HostDisassembler {
     features_.reset(target->createMCSubtargetInfo(triple, "x86-64-v4", ""));
     instructions_.reset(target->createMCInstrInfo());
     analysis_.reset(target->createMCInstrAnalysis(instructions_.get()));
-    context_ =
-        std::make_unique<llvm::MCContext>(llvm::Triple(triple), assembly_.get(), registers_.get(), features_.get());
+    context_ = std::make_unique<llvm::MCContext>(triple, assembly_.get(), registers_.get(), features_.get());
     disassembler_.reset(target->createMCDisassembler(*features_, *context_));
   }
 

@@ -66,7 +66,7 @@ TEST(FoundCode, DataOfScalarAtomicsAreRead) {
     s_atomic_umax s24, s[20:21], 0x0 glc)");
 }
 
-// LLVM 19 chose the wrong bits for AVX-512 where lanes that EXEC leaves out keep one of the values chosen from
+// LLVM 19 and 22 choose the wrong bits for AVX-512 where lanes that EXEC leaves out keep one of the values chosen from
 // (compiler/llvm/bit_select.h).
 TEST(FoundCode, BitsChosenByAConstantAreBlended) {
   expect_same("gfx90a", R"(

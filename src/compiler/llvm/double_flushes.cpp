@@ -25,7 +25,7 @@ struct Flush {
 std::optional<Flush> as_flush(llvm::Value* candidate) {
   Flush flush;
   llvm::Value* tested = nullptr;
-  llvm::ICmpInst::Predicate predicate{};
+  llvm::CmpPredicate predicate;
   if (!match(candidate, m_Select(m_ICmp(predicate, m_And(m_Value(tested), m_SpecificInt(exponent)), m_Zero()),
                                  m_Value(flush.flushed), m_Value(flush.value)))) {
     return std::nullopt;

@@ -41,27 +41,27 @@ class Pipeline : public llvm::TargetPassConfig {
 };
 
 /// What improves the code and is not needed for it. In large code without them kernels run as fast as with them.
-const void* const improvements[] = {&llvm::EarlyTailDuplicateID,
-                                    &llvm::PeepholeOptimizerID,
-                                    &llvm::EarlyIfConverterID,
+const void* const improvements[] = {&llvm::EarlyTailDuplicateLegacyID,
+                                    &llvm::PeepholeOptimizerLegacyID,
+                                    &llvm::EarlyIfConverterLegacyID,
                                     &llvm::EarlyMachineLICMID,
-                                    &llvm::MachineCSEID,
-                                    &llvm::MachineSinkingID,
+                                    &llvm::MachineCSELegacyID,
+                                    &llvm::MachineSinkingLegacyID,
                                     &llvm::MachineCombinerID,
                                     &llvm::MachineSchedulerID,
                                     &llvm::MachineLICMID,
                                     &llvm::PostRAMachineSinkingID,
                                     &llvm::ShrinkWrapID,
                                     &llvm::BranchFolderPassID,
-                                    &llvm::TailDuplicateID,
+                                    &llvm::TailDuplicateLegacyID,
                                     &llvm::MachineBlockPlacementID,
                                     &llvm::MachineLateInstrsCleanupID,
                                     &llvm::MachineCopyPropagationID};
 
-/// Adds the passes of LLVMTargetMachine::addPassesToEmitFile() for an object file. `fast_compile` leaves out passes
+/// Adds the passes of TargetMachine::addPassesToEmitFile() for an object file. `fast_compile` leaves out passes
 /// that take a quarter of the time. Returns false if LLVM has no such pipeline.
-bool add_code_generator(llvm::legacy::PassManager& passes, llvm::LLVMTargetMachine& target,
-                        llvm::raw_pwrite_stream& object, bool fast_compile) {
+bool add_code_generator(llvm::legacy::PassManager& passes, llvm::TargetMachine& target, llvm::raw_pwrite_stream& object,
+                        bool fast_compile) {
   auto* machine = new llvm::MachineModuleInfoWrapperPass(&target);
   llvm::TargetPassConfig* config = target.createPassConfig(passes);
   config->setDisableVerify(true);
@@ -72,8 +72,7 @@ bool add_code_generator(llvm::legacy::PassManager& passes, llvm::LLVMTargetMachi
     // As TargetPassConfig::addISelPasses(), but without CodeGenPrepare.
     passes.add(llvm::createTargetTransformInfoWrapperPass(target.getTargetIRAnalysis()));
     passes.add(llvm::createPreISelIntrinsicLoweringPass());
-    passes.add(llvm::createExpandLargeDivRemPass());
-    passes.add(llvm::createExpandLargeFpConvertPass());
+    passes.add(llvm::createExpandIRInstsPass(target.getOptLevel()));
     config->addIRPasses();
     config->addPassesToHandleExceptions();
     config->addISelPrepare();
@@ -88,6 +87,8 @@ bool add_code_generator(llvm::legacy::PassManager& passes, llvm::LLVMTargetMachi
   passes.add(llvm::createFreeMachineFunctionPass());
   return true;
 }
+
+llvm::Triple host_triple() { return llvm::Triple(llvm::sys::getProcessTriple()); }
 
 }  // namespace
 
@@ -105,7 +106,7 @@ support::Result<std::unique_ptr<HostCompiler>> HostCompiler::create() {
   (void)initialised;
   std::string problem;
   auto compiler = std::make_unique<HostCompiler>();
-  compiler->architecture_ = llvm::TargetRegistry::lookupTarget(llvm::sys::getProcessTriple(), problem);
+  compiler->architecture_ = llvm::TargetRegistry::lookupTarget(host_triple(), problem);
   if (compiler->architecture_ == nullptr) return fail(ErrorKind::system, "the host's code generator: {}", problem);
   return compiler;
 }
@@ -116,8 +117,8 @@ llvm::TargetMachine& HostCompiler::target(semantics::HostVectors level) {
   if (made == nullptr) {
     llvm::TargetOptions options;
     options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // v_mad rounds twice, v_fma once
-    made.reset(architecture_->createTargetMachine(llvm::sys::getProcessTriple(), semantics::psabi_name(level), "",
-                                                  options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
+    made.reset(architecture_->createTargetMachine(host_triple(), semantics::psabi_name(level), "", options,
+                                                  llvm::Reloc::PIC_, llvm::CodeModel::Small,
                                                   llvm::CodeGenOptLevel::Default));
   }
   return *made;
@@ -126,7 +127,7 @@ llvm::TargetMachine& HostCompiler::target(semantics::HostVectors level) {
 void HostCompiler::set_target(llvm::Module& module, semantics::HostVectors level) {
   const llvm::TargetMachine& target = this->target(level);
   module.setDataLayout(target.createDataLayout());
-  module.setTargetTriple(target.getTargetTriple().str());
+  module.setTargetTriple(target.getTargetTriple());
   module.setPICLevel(llvm::PICLevel::BigPIC);
   static const std::string tuned_for = llvm::sys::getHostCPUName().str();
   for (llvm::Function& function : module) {
@@ -178,7 +179,7 @@ support::Result<llvm::SmallVector<char, 0>> HostCompiler::generate(llvm::Module&
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream stream(object);
   llvm::legacy::PassManager passes;
-  if (!add_code_generator(passes, static_cast<llvm::LLVMTargetMachine&>(target(level)), stream, fast_compile)) {
+  if (!add_code_generator(passes, target(level), stream, fast_compile)) {
     return fail(ErrorKind::system, "the host's code generator writes no object files");
   }
   passes.run(module);

@@ -1,7 +1,7 @@
 // compiler: expands lane masks on hosts without mask registers.
 //
 // Masks are words in scalar registers and become <16 x i1> vectors for lanes. Without AVX-512 such a vector has whole
-// elements, and LLVM 19 fills it bit by bit, some thirty instructions for 16 lanes, whenever a mask is used in another
+// elements, and LLVM fills it bit by bit, some thirty instructions for 16 lanes, whenever a mask is used in another
 // block than its definition.
 #pragma once
 

@@ -165,7 +165,7 @@ llvm::Instruction& Segment::leave_out_last(llvm::Instruction& next) {
     if (llvm::all_of(instruction->users(), is_outside)) last.push_back(instruction);
   }
   for (llvm::Instruction* instruction : llvm::reverse(last)) {
-    instruction->moveBefore(&next);
+    instruction->moveBefore(next.getIterator());
     instructions_.remove(instruction);
   }
   return last.empty() ? next : *last.back();

@@ -43,8 +43,8 @@ llvm::Function* counting(llvm::Module& module, llvm::Type* row) {
 }
 
 /// Has bits counted by a call. In place, it is a dozen of the host's instructions, and where one count is added to
-/// others (v_mbcnt_lo_u32_b32, v_mbcnt_hi_u32_b32), LLVM 19 takes very long to find out which bits of the sum can be
-/// set.
+/// others (v_mbcnt_lo_u32_b32, v_mbcnt_hi_u32_b32), LLVM takes very long to find out which bits of the sum can be
+/// set (measured with LLVM 19).
 void share_counting(llvm::Function& function) {
   std::vector<llvm::IntrinsicInst*> counts;
   for (llvm::Instruction& instruction : llvm::instructions(function)) {

@@ -217,8 +217,12 @@ void InlineAccessFilter::report(llvm::Value* is_odd, FilteredAccessKind kind, co
                                                     : ir().CreateBitCast(lanes.active, frame_.i16());
   llvm::Value* time =
       clock_ != nullptr ? static_cast<llvm::Value*>(ir().CreateLoad(frame_.i64(), clock_)) : ir().getInt64(0);
-  ir().CreateCall(reporter(), {frame_.wave, frame_.run, frame_.jit_context, ir().getInt64(number), addresses(), active,
-                               lanes.first_lane, ir().getInt32(kind.bits()), time})
+  // Two integers in one where they fit: six at most are passed in registers (`sparing`).
+  llvm::Value* number_and_active = ir().CreateOr(ir().getInt64(number << 16), ir().CreateZExt(active, frame_.i64()));
+  llvm::Value* kind_and_lane =
+      ir().CreateOr(ir().getInt64(uint64_t{kind.bits()} << 32), ir().CreateZExt(lanes.first_lane, frame_.i64()));
+  ir().CreateCall(reporter(),
+                  {frame_.wave, frame_.run, frame_.jit_context, number_and_active, addresses(), kind_and_lane, time})
       ->setCallingConv(sparing);
   ir().CreateBr(ordinary);
   ir().SetInsertPoint(ordinary);
@@ -232,9 +236,7 @@ llvm::Function* InlineAccessFilter::reporter() {
   llvm::Type* pointer = frame_.pointer();
   auto* addresses = llvm::FixedVectorType::get(frame_.i64(), chunk_lanes);
   auto* type = llvm::FunctionType::get(
-      ir().getVoidTy(),
-      {pointer, pointer, pointer, frame_.i64(), addresses, frame_.i16(), frame_.i32(), frame_.i32(), frame_.i64()},
-      false);
+      ir().getVoidTy(), {pointer, pointer, pointer, frame_.i64(), addresses, frame_.i64(), frame_.i64()}, false);
   auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
   function->addFnAttr(llvm::Attribute::NoInline);
   function->addFnAttr(llvm::Attribute::NoUnwind);
@@ -252,14 +254,16 @@ llvm::Function* InlineAccessFilter::reporter() {
   local->setAlignment(row_align);
   ir().CreateAlignedStore(function->getArg(4), local, row_align);
   llvm::Value* ops = ir().CreateLoad(pointer, frame_.at(jit_context, offsetof(engine::JitContext, helper_ops)));
-  llvm::Value* op = ir().CreateLoad(pointer, ir().CreateInBoundsGEP(pointer, ops, function->getArg(3)));
+  llvm::Value* op =
+      ir().CreateLoad(pointer, ir().CreateInBoundsGEP(pointer, ops, ir().CreateLShr(function->getArg(3), 16)));
   llvm::Value* called = ir().CreateLoad(pointer, frame_.at(jit_context, offsetof(engine::JitContext, filtered_access)));
+  llvm::Value* active = ir().CreateZExt(ir().CreateTrunc(function->getArg(3), frame_.i16()), frame_.i32());
   auto* engine_type = llvm::FunctionType::get(
       ir().getVoidTy(), {pointer, pointer, pointer, pointer, frame_.i32(), frame_.i32(), frame_.i32(), frame_.i64()},
       false);
   ir().CreateCall(engine_type, called,
-                  {wave, run, op, local, ir().CreateZExt(function->getArg(5), frame_.i32()), function->getArg(6),
-                   function->getArg(7), function->getArg(8)});
+                  {wave, run, op, local, active, ir().CreateTrunc(function->getArg(5), frame_.i32()),
+                   ir().CreateTrunc(ir().CreateLShr(function->getArg(5), 32), frame_.i32()), function->getArg(6)});
   ir().CreateRetVoid();
   return function;
 }

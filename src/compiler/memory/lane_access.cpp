@@ -131,8 +131,8 @@ llvm::Function* LaneAccess::new_function(const std::string& name, llvm::Type* re
 llvm::Function* LaneAccess::new_sparing(const std::string& name, llvm::Type* result,
                                         llvm::ArrayRef<llvm::Type*> parameters) {
   llvm::Function* function = new_function(name, result, parameters);
-  // For AVX-512 LLVM does not count the frame pointer among what this convention preserves, although callers rely on
-  // it.
+  // For AVX-512 this convention does not preserve the frame pointer. LLVM before 22 relied on it all the same, LLVM 22
+  // saves it around the call.
   function->addFnAttr("frame-pointer", "all");
   function->setCallingConv(sparing);
   return function;

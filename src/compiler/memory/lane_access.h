@@ -21,7 +21,9 @@
 
 namespace Atoll::compiler {
 
-/// A calling convention in which the callee preserves half of the vector registers.
+/// A calling convention in which the callee preserves half of the vector registers. Arguments must fit into registers,
+/// which are six for integers and eight for vectors. With others on the stack LLVM 22 fails on hosts with AVX-512
+/// ("Interference usage of base pointer/frame pointer"): it saves the frame pointer around the call and its arguments.
 inline constexpr llvm::CallingConv::ID sparing = llvm::CallingConv::Intel_OCL_BI;
 
 /// Settings shared by all accesses of some code.

@@ -103,9 +103,12 @@ void LdsMemory::emit_for_wave(const PreparedAccess& prepared, llvm::Value* exec,
                               llvm::ArrayRef<llvm::Value*> data) {
   const unsigned bytes = semantics::memory_access(*prepared.instruction).bytes;
   const int64_t offset = prepared.offset(prepared.element);
-  llvm::SmallVector<llvm::Value*, 9> arguments{lds_base(), ir().getInt32(static_cast<uint32_t>(offset)),
-                                               lds_starts(prepared), exec, address};
-  arguments.append(data.begin(), data.end());
+  // One vector of the rows' addresses: six integers at most are passed in registers (`sparing`).
+  llvm::Value* rows =
+      llvm::PoisonValue::get(llvm::FixedVectorType::get(frame_.pointer(), static_cast<unsigned>(data.size())));
+  for (const auto [word, row] : llvm::enumerate(data)) rows = ir().CreateInsertElement(rows, row, word);
+  const std::array<llvm::Value*, 6> arguments{
+      lds_base(), ir().getInt32(static_cast<uint32_t>(offset)), lds_starts(prepared), exec, address, rows};
   const std::string name = fmt::format("store_wave_{}", bytes);
   llvm::Function* function = frame_.function->getParent()->getFunction(name);
   if (function == nullptr) {
@@ -125,6 +128,10 @@ void LdsMemory::emit_store_of_wave(llvm::Function& function, unsigned bytes) {
   llvm::Argument *base = function.getArg(0), *offset = function.getArg(1), *starts = function.getArg(2),
                  *exec = function.getArg(3), *address = function.getArg(4);
   ir().SetInsertPoint(begin);
+  Words rows{};
+  for (unsigned word = 0; word < (bytes + 3) / 4; ++word) {
+    rows[word] = ir().CreateExtractElement(function.getArg(5), word);
+  }
   loop.enter(exec);
   loop.skip_inactive(loop.lanes);
 
@@ -138,7 +145,7 @@ void LdsMemory::emit_store_of_wave(llvm::Function& function, unsigned bytes) {
   at.low = ir().CreateAdd(words_of(address), splat(offset));
   at.starts = starts;
   Words stored{};
-  for (unsigned word = 0; word < (bytes + 3) / 4; ++word) stored[word] = words_of(address + 1 + word);
+  for (unsigned word = 0; word < (bytes + 3) / 4; ++word) stored[word] = words_of(rows[word]);
   store_in_place(bytes, at, ir().CreateBitCast(loop.active(), frame_.lanes()), stored, /*in_bounds=*/true);
   ir().CreateBr(loop.next);
   loop.finish();
