@@ -29,6 +29,7 @@ void add_bundle(CLI::App& app, Invocation& invocation);
 void add_cache(CLI::App& app, Invocation& invocation);
 void add_cc(CLI::App& app, Invocation& invocation);
 void add_completion(CLI::App& app, Invocation& invocation);
+void add_diff(CLI::App& app, Invocation& invocation);
 void add_disassemble(CLI::App& app, Invocation& invocation);
 void add_eval(CLI::App& app, Invocation& invocation);
 void add_gpus(CLI::App& app, Invocation& invocation);

@@ -131,6 +131,9 @@ Result<int> compile_to_ir(const std::string& path, SourceLanguage language, cons
     case SourceLanguage::hip:
       add({"-x", "hip", "--cuda-device-only", "--offload-arch=" + options.target.to_string(),
            "--no-offload-new-driver"});
+      // Headers of HIP until 6 use the macro, which clang 22 has no more.
+      add({fmt::format("-D__AMDGCN_WAVEFRONT_SIZE={}",
+                       options.wave_size == 64 || !options.target.processor->has_wave_size(32) ? 64 : 32)});
       break;
     default:
       add({"-x", language == SourceLanguage::c ? "c" : "c++", "-ffreestanding"});

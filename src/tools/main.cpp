@@ -146,6 +146,7 @@ support::Result<int> run(int argc, char** argv) {
   add_gpus(app, invocation);
   add_cache(app, invocation);
   add_cc(app, invocation);
+  add_diff(app, invocation);
   add_asm(app, invocation);
   add_disassemble(app, invocation);
   add_inspect(app, invocation);

@@ -100,6 +100,25 @@ TEST_F(CompileCommand, RefusesByName) {
   EXPECT_THAT(compile(directory_ / "missing.ll" + " --gpu gfx90a -o " + code_).output, HasSubstr("missing.ll"));
 }
 
+TEST_F(CompileCommand, DiffComparesWithLlvm) {
+  const CommandResult same =
+      run_command(ATOLL " diff " ATOLL_SOURCES
+                        "/examples/shown/saxpy.cl --gpu gfx90a,gfx1100 --kernel saxpy --grid 1000 --arg 2 "
+                        "--arg buf:1000:f32=seed:1 --arg buf:1000:f32=seed:2 2>&1");
+  EXPECT_EQ(same.exit_code, 0) << same.output;
+  EXPECT_THAT(same.output, HasSubstr("gfx90a: equal; "));
+  EXPECT_THAT(same.output, HasSubstr("gfx1100: equal; "));
+  // A product and a sum may be fused or not: LLVM does not on GFX8, where that takes four times as long.
+  write_file(directory_ / "fused.cl",
+             "kernel void fused(float a, global const float* x, global float* y) {\n"
+             "  const size_t i = get_global_id(0);\n  y[i] = fma(-a, x[i], a * x[i] + y[i]);\n}\n");
+  const CommandResult different = run_command(ATOLL " diff " + directory_ / "fused.cl" +
+                                              " --gpu gfx803 --kernel fused --grid 1000 --arg 0.3 "
+                                              "--arg buf:1000:f32=seed:1 --arg buf:1000:f32=seed:2 2>&1");
+  EXPECT_EQ(different.exit_code, 3) << different.output;
+  EXPECT_THAT(different.output, HasSubstr("gfx803: argument 3 differs in "));
+}
+
 TEST(CodeGenerator, LinksNothingOfLlvmsTarget) {
   const CommandResult symbols = run_command(
       "nm --demangle " ATOLL_CODEGEN " | grep -c -E 'llvm::(AMDGPU|SI|GCN)[A-Z][A-Za-z]*(Pass|Target|Instr|Lowering)'");
