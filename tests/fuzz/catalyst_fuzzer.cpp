@@ -1,7 +1,7 @@
 // Input: an OpenCL binary of AMD's Catalyst driver, of OpenCL 1.x or 2.0. It is read, and converted for a launch.
 #include "fuzz/fuzzer.h"
 #include "object/catalyst_code.h"
-#include "object/executable.h"
+#include "object/loadable_code.h"
 
 using namespace Atoll;
 using namespace Atoll::object::catalyst;
@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   if (is_catalyst(bytes)) {
     if (const auto converted = make_code_object(bytes)) {
-      const auto read = object::read_executable(*converted);
+      const auto read = object::read_loadable_code(*converted, object::AcceptedAbis::amdhsa);
       test::require(read.has_value(), "a converted container can be loaded");
       test::require(container_of(*converted).has_value(), "a converted container has the original in it");
       test::require(constant_buffer_code(*converted).has_value(), "a converted container has its launches");
