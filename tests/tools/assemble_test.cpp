@@ -306,7 +306,7 @@ TEST_F(AssembleCommand, BundlesOfOtherTargetsAreRefused) {
   test::write_file(directory_ / "pal.co", std::string(bytes.begin(), bytes.end()));
   const auto refused = atoll("launch pal.co --kernel k --grid 64");
   EXPECT_EQ(refused.exit_code, 1);
-  EXPECT_THAT(refused.output, HasSubstr("there is no kernel k"));
+  EXPECT_THAT(refused.output, HasSubstr("the PAL code object has no metadata"));
 }
 
 }  // namespace
