@@ -104,7 +104,8 @@ TEST(Symbolizer, FunctionSymbolsAgreeWithReadelf) {
   }
   ASSERT_GE(expected.size(), 2u) << run.output;
   std::map<uint64_t, std::pair<uint64_t, std::string>> found;
-  for (const object::Symbol& each : function_symbols(compiled.file)) found.insert({each.value, {each.size, std::string(each.name)}});
+  for (const object::Symbol& each : function_symbols(compiled.file))
+    found.insert({each.value, {each.size, std::string(each.name)}});
   EXPECT_EQ(found, expected);
   for (size_t bytes = 0; bytes < compiled.file.size(); bytes += 97) {
     function_symbols(std::span(compiled.file).first(bytes));
