@@ -54,7 +54,7 @@ using support::Result;
 
 namespace {
 
-/// What LLVM's generic passes are to know of the GPU.
+/// Describes the GPU to LLVM's generic passes.
 class TransformInfo final : public llvm::TargetTransformInfoImplCRTPBase<TransformInfo> {
   using Base = llvm::TargetTransformInfoImplCRTPBase<TransformInfo>;
 
@@ -256,7 +256,7 @@ constexpr struct {
 
 void find_arguments(const llvm::Function& function, MachineFunction& to) {
   const llvm::DataLayout& layout = function.getParent()->getDataLayout();
-  // What clang says of the argument of that number in OpenCL.
+  // Returns the OpenCL metadata that clang writes for an argument.
   const auto text_of = [&](const char* kind, unsigned number) -> std::string {
     const llvm::MDNode* list = function.getMetadata(kind);
     if (list == nullptr || number >= list->getNumOperands()) return {};

@@ -107,7 +107,7 @@ InstructionChoice::InstructionChoice(const target::Processor& processor) : proce
     const InstructionRow& each = row(opcode);
     if (!is_usable(each)) continue;
     const auto [at, is_new] = opcodes_.try_emplace(choice_of(each), opcode);
-    // Of twins, the one whose sources are in the operation's order, and the one without a feature.
+    // An opcode whose sources are in the operation's order replaces its reversed twin.
     if (!is_new && is_reversed(at->second) && !is_reversed(opcode)) at->second = opcode;
   }
 }

@@ -282,7 +282,7 @@ class Lowering {
       root = b.CreateSelect(b.CreateFCmpOGT(rest_above, number(0)), above, root);
     }
     root = scaled(root, is_small, type->isDoubleTy() ? -128 : -16);
-    // Of zeros and positive infinity, the number itself.
+    // The root of a zero or of positive infinity is the number itself.
     llvm::Value* is_zero = b.CreateFCmpOEQ(from, number(0));
     llvm::Value* is_infinite = b.CreateFCmpOEQ(from, llvm::ConstantFP::getInfinity(type));
     return b.CreateSelect(b.CreateOr(is_zero, is_infinite), from, root);

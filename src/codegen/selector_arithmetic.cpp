@@ -297,7 +297,7 @@ void Selector::compare(llvm::CmpInst& at) {
     return value(each);
   };
   if (bits == 1 && !is_scalar) {
-    // Of conditions: exclusive or.
+    // Conditions differ where their exclusive or is set.
     const Element mask = to_.lane_mask_dwords() == 2 ? Element::b64 : Element::b32;
     const MachineOperand differs = predicate == Predicate::ne ? result : fresh_mask();
     sop(Operation::bit_xor, mask, differs, {as_mask(at.getOperand(0)), as_mask(at.getOperand(1))});

@@ -281,7 +281,7 @@ unsigned Selector::piece_of(unsigned bytes, uint64_t align, unsigned space) cons
 
 namespace {
 
-/// What an atomicrmw computes, by the element type's kind.
+/// Maps an atomicrmw to the table's operation and its element types of 32 and 64 bits.
 struct AtomicKind {
   llvm::AtomicRMWInst::BinOp kind;
   Operation operation;

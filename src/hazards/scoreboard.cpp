@@ -218,8 +218,8 @@ void Scoreboard::add(const OutstandingOperation& operation) {
 
 void Scoreboard::wait(const CounterWaits& waits, CopySteps& copies) {
   if (queue_.empty()) return;
-  // Of operations with the same counter, only those that are later in the same order are certain to complete
-  // later. With lgkmcnt, LDS accesses complete in order, and scalar memory accesses in any order.
+  // Only operations that are later in the same order of the same counter are certain to complete later. With lgkmcnt,
+  // LDS accesses complete in order, and scalar memory accesses in any order.
   std::array<uint32_t, static_cast<size_t>(Counter::count)> younger{};
   for (auto at = queue_.rbegin(); at != queue_.rend(); ++at) {
     for (unsigned i = 0; i < younger.size(); ++i) {

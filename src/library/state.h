@@ -44,7 +44,7 @@ class KernargMemory {
 struct LoadedObject {
   std::shared_ptr<machine::LoadedCode> code;
   std::vector<PrintfFormat> printf_formats;
-  /// Of a Catalyst container of OpenCL 1.x, whose kernels have constant buffers; null of other code.
+  /// The container of OpenCL 1.x (Catalyst), whose kernels use constant buffers; null for all other code.
   std::shared_ptr<const object::catalyst::ConstantBufferCode> catalyst{};
   bool has_image_blocks = false;  ///< images are blocks of Catalyst's, which a launch can check
 };

@@ -109,7 +109,7 @@ void Linker::merge_targets() {
 
 // --- Groups ---------------------------------------------------------------------------------------------------------
 
-/// Of comdat groups with the same name, the first input's is kept.
+/// Keeps the first of the comdat groups with the same name.
 void Linker::choose_groups() {
   std::unordered_set<std::string_view> kept;
   for (const LinkInput& input : inputs_) {

@@ -31,7 +31,7 @@ struct DiffRequest {
   FrontEndOptions front_end;
 };
 
-/// What a launch has left: the bytes of each buffer argument, and the instructions of its waves.
+/// The results of a launch: the bytes of each buffer argument, and the count of wave instructions.
 struct Outcome {
   std::vector<std::vector<uint8_t>> buffers;
   uint64_t instructions = 0;

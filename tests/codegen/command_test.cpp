@@ -41,7 +41,7 @@ TEST_F(CompileCommand, MakesCodeThatRuns) {
   }
 }
 
-// llvm-mc assembles the text to the bytes that Atoll's assembler makes of it.
+// llvm-mc and Atoll's assembler make the same bytes of the text.
 TEST_F(CompileCommand, AssemblyIsWhatLlvmReads) {
   write_file(ir_, doubling);
   for (const std::string gpu : {"gfx803", "gfx90a", "gfx1100", "gfx1201"}) {

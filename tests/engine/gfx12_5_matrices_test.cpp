@@ -106,7 +106,7 @@ TEST(Gfx12_5Matrices, OfEachType) {
   for (const char* result : {"f32", "f16"}) ASSERT_NO_FATAL_FAILURE(multiply(result, 32, f16, f16));
 }
 
-/// Of every four elements of A, two are stored: number 0 or 1, and 2 or 3.
+/// Stores two of every four elements of A: number 0 or 1, and 2 or 3.
 void multiply_sparse(const char* result, unsigned depth, const Type& a, const Type& b) {
   const auto which = [](unsigned row, unsigned k) { return k % 2 * 2 + (row + k / 2) % 2; };
   const unsigned stored = depth / 2, half_of_row = stored / 2, words = stored * a.width / 64;

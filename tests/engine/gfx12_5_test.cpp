@@ -719,7 +719,7 @@ TEST(Gfx12_5, MatricesWithScales) {
 }
 
 TEST(Gfx12_5, SparseMatrices) {
-  // Of four elements of A, two are stored: number 0 or 1, and 2 or 3.
+  // The matrix A stores two of every four elements: number 0 or 1, and 2 or 3.
   const auto which = [](unsigned row, unsigned k) { return k % 2 * 2 + (row + k / 2) % 2; };
   Gfx1250 runner;
   runner.fill(0, 0);

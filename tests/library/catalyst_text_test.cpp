@@ -179,7 +179,7 @@ TEST_F(CatalystText, NamesMistakes) {
   EXPECT_EQ(error_of(target2 + ".catalyst_features usebogus\n"),
             "wrong.s:3:1: error: there is no feature usebogus; use usesetup, useargs, useenqueue or usegeneric\n");
   EXPECT_EQ(error_of(target2 + ".catalyst_argument i, \"image2d_t\", image, upside_down\n"),
-            "wrong.s:3:1: error: 'upside_down' says nothing about an argument\n");
+            "wrong.s:3:1: error: 'upside_down' is not a property of an argument\n");
   EXPECT_EQ(error_of(target2 + ".catalyst_argument i, \"T\", image3x5\n"),
             "wrong.s:3:1: error: image3x5 is a vector of 5 elements; 2, 3, 4, 8 and 16 are allowed\n");
   EXPECT_THAT(error_of(target2 + ".catalyst_text\n\ts_endpgm\n"), HasSubstr("the code has no .amd_kernel_code_t"));

@@ -157,7 +157,7 @@ class ContainerParser {
   bool is_cl2() const { return device_ == nullptr; }
   bool has_kernel() const { return is_cl2() ? !cl2_.kernels.empty() : !cl1_.kernels.empty(); }
 
-  /// What must be true where a directive stands.
+  /// States the parts of the file in which a directive is allowed.
   enum class Where : uint8_t {
     anywhere,
     target,
@@ -401,7 +401,7 @@ class ContainerParser {
       else if (number_of(each))
         argument.number = word(each);
       else
-        return error(fmt::format("'{}' says nothing about an argument", each));
+        return error(fmt::format("'{}' is not a property of an argument", each));
     }
     using enum catalyst::ArgumentType;
     if (found->type == pointer && argument.space.empty()) return error("a pointer is local, global or constant");
@@ -567,7 +567,7 @@ class ContainerParser {
   Piece piece_ = Piece::none;
   size_t piece_line_ = 0;
   std::string piece_text_;
-  // Of the kernel that the directives describe.
+  // The following members describe the current kernel.
   catalyst::ProgramInfo info_;
   bool has_info_ = false, has_text_ = false;
   unsigned dimensions_ = 1;

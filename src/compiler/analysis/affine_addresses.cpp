@@ -239,7 +239,7 @@ void AffineAddresses::Follower::compute(const isa::InstructionRow& row, Element 
       if (is_unsigned) extract_bits();
       break;
     case isa::Operation::ashr:
-      // Of a number that is as wide as its sign is, the upper half.
+      // A shift by 31 gives the upper half of a sign-extended number.
       if (is_reversed && known(a_, b_) && a_.word->constant == 31) {
         results_.low = high(low_bits(*b_.word, 32, true), b_.word, 0);
       }

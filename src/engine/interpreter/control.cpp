@@ -355,7 +355,7 @@ Handler prepare_gfx12_5(const Preparation& p, Operation operation) {
       return step<barrier_leave>;
     case Operation::barrier_wakeup:  // of waves that sleep: none sleeps longer than it has to
       return step<nothing>;
-    case Operation::monitor_sleep:  // until memory that the wave has asked to be told of may have changed
+    case Operation::monitor_sleep:  // until memory that the wave monitors may have changed
       return sleep;
     case Operation::jump_relative:
       return add_to_pc;
