@@ -45,6 +45,7 @@
 #include "codegen/register_allocation.h"
 #include "codegen/selector.h"
 #include "codegen/wide_integers.h"
+#include "support/bytes.h"
 
 namespace Atoll::codegen {
 
@@ -72,7 +73,7 @@ class TransformInfo final : public llvm::TargetTransformInfoImplCRTPBase<Transfo
     for (const llvm::BasicBlock* block : loop->blocks()) {
       for (const llvm::Instruction& at : *block) {
         const auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(&at);
-        if (address == nullptr || address->getPointerAddressSpace() != 5) continue;
+        if (address == nullptr || address->getPointerAddressSpace() != private_space) continue;
         const auto* array = llvm::dyn_cast<llvm::AllocaInst>(llvm::getUnderlyingObject(address));
         if (array == nullptr || !array->isStaticAlloca()) continue;
         const auto size = array->getAllocationSize(array->getModule()->getDataLayout());
@@ -83,7 +84,9 @@ class TransformInfo final : public llvm::TargetTransformInfoImplCRTPBase<Transfo
   llvm::InstructionUniformity getInstructionUniformity(const llvm::Value* value) const override {
     using enum llvm::InstructionUniformity;
     if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(value))
-      return load->getPointerAddressSpace() == 5 || load->getPointerAddressSpace() == 0 ? NeverUniform : Default;
+      return load->getPointerAddressSpace() == private_space || load->getPointerAddressSpace() == flat_space
+                 ? NeverUniform
+                 : Default;
     if (llvm::isa<llvm::AtomicRMWInst, llvm::AtomicCmpXchgInst>(value)) return NeverUniform;
     const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(value);
     if (call == nullptr) return llvm::isa<llvm::CallInst>(value) ? NeverUniform : Default;
@@ -149,10 +152,10 @@ void name_variables(llvm::Module& module) {
 uint32_t place_lds(llvm::Module& module) {
   uint32_t end = 0;
   for (llvm::GlobalVariable& each : module.globals()) {
-    if (each.getAddressSpace() != 3) continue;
+    if (each.getAddressSpace() != lds_space) continue;
     const llvm::DataLayout& layout = module.getDataLayout();
     const uint64_t align = std::max<uint64_t>(each.getAlign().valueOrOne().value(), 4);
-    end = static_cast<uint32_t>((end + align - 1) / align * align);
+    end = static_cast<uint32_t>(support::align_up(end, align));
     each.setSection(std::to_string(end));
     end += static_cast<uint32_t>(layout.getTypeAllocSize(each.getValueType()).getFixedValue());
   }
@@ -196,10 +199,11 @@ void promote_arguments(llvm::Module& module) {
     if (!is_kernel(function)) continue;
     llvm::IRBuilder<> builder(&*function.getEntryBlock().getFirstInsertionPt());
     for (llvm::Argument& argument : function.args()) {
-      if (!argument.getType()->isPointerTy() || argument.getType()->getPointerAddressSpace() != 0 ||
+      if (!argument.getType()->isPointerTy() || argument.getType()->getPointerAddressSpace() != flat_space ||
           argument.use_empty())
         continue;
-      llvm::Value* global = builder.CreateAddrSpaceCast(&argument, llvm::PointerType::get(module.getContext(), 1));
+      llvm::Value* global =
+          builder.CreateAddrSpaceCast(&argument, llvm::PointerType::get(module.getContext(), global_space));
       llvm::Value* flat = builder.CreateAddrSpaceCast(global, argument.getType());
       argument.replaceUsesWithIf(flat, [&](const llvm::Use& use) { return use.getUser() != global; });
     }
@@ -269,13 +273,13 @@ void find_arguments(const llvm::Function& function, MachineFunction& to) {
     const uint32_t align = static_cast<uint32_t>(layout.getABITypeAlign(type).value());
     KernelArgument argument;
     argument.name = each.getName().str();
-    argument.offset = (end + align - 1) / align * align;
+    argument.offset = static_cast<uint32_t>(support::align_up(end, align));
     argument.size = static_cast<uint32_t>(layout.getTypeAllocSize(type).getFixedValue());
     argument.kind = "by_value";
     if (type->isPointerTy()) {
       const unsigned space = type->getPointerAddressSpace();
-      argument.kind = space == 3 ? "dynamic_shared_pointer" : "global_buffer";
-      argument.address_space = space == 3 ? "local" : space == 4 ? "constant" : "global";
+      argument.kind = space == lds_space ? "dynamic_shared_pointer" : "global_buffer";
+      argument.address_space = space == lds_space ? "local" : space == constant_space ? "constant" : "global";
     }
     argument.type_name = text_of("kernel_arg_type", each.getArgNo());
     const std::string qualifiers = text_of("kernel_arg_type_qual", each.getArgNo());
@@ -299,14 +303,15 @@ void find_arguments(const llvm::Function& function, MachineFunction& to) {
   bool has_flat_casts = false;
   for (const llvm::BasicBlock& block : function) {
     for (const llvm::Instruction& at : block) {
+      if (llvm::isa<llvm::AllocaInst>(at)) to.inputs.scratch = true;
       const auto* cast = llvm::dyn_cast<llvm::AddrSpaceCastInst>(&at);
-      if (cast != nullptr && (cast->getSrcAddressSpace() == 3 || cast->getSrcAddressSpace() == 5))
+      if (cast != nullptr && (cast->getSrcAddressSpace() == lds_space || cast->getSrcAddressSpace() == private_space))
         has_flat_casts = true;
     }
   }
   if (uses(amdgcn_implicitarg_ptr) || uses(amdgcn_is_shared) || uses(amdgcn_is_private) ||
       (has_flat_casts && to.target.processor->generation < target::Generation::gfx9)) {
-    const uint32_t base = (end + 7) / 8 * 8;
+    const auto base = static_cast<uint32_t>(support::align_up(end, 8));
     for (const auto& each : hidden_arguments)
       to.arguments.push_back({.name = {},
                               .kind = each.kind,
@@ -318,9 +323,6 @@ void find_arguments(const llvm::Function& function, MachineFunction& to) {
   }
   to.kernarg_bytes = end;
   to.inputs.kernarg_ptr = end != 0 || uses(amdgcn_kernarg_segment_ptr);
-  for (const llvm::BasicBlock& block : function)
-    for (const llvm::Instruction& at : block)
-      if (llvm::isa<llvm::AllocaInst>(at)) to.inputs.scratch = true;
   to.inputs.dispatch_ptr = uses(amdgcn_dispatch_ptr);
   to.inputs.work_group_id[1] = uses(amdgcn_workgroup_id_y);
   to.inputs.work_group_id[2] = uses(amdgcn_workgroup_id_z);

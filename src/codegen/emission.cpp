@@ -191,12 +191,17 @@ class Finisher {
     return made;
   }
 
-  void put(hazards::HazardRecognizer& recognizer, const Instruction& instruction, std::optional<BlockNumber> to) {
-    infos_.push_back(std::make_unique<hazards::HazardInfo>(hazards::hazard_info(
+  /// Recognizers keep pointers to what is returned.
+  const hazards::HazardInfo& info_of(const Instruction& instruction) {
+    return *infos_.emplace_back(std::make_unique<hazards::HazardInfo>(hazards::hazard_info(
         instruction, isa::effects_of(instruction), processor_, function_.target.wave_size, false)));
+  }
+
+  void put(hazards::HazardRecognizer& recognizer, const Instruction& instruction, std::optional<BlockNumber> to) {
+    const hazards::HazardInfo& info = info_of(instruction);
     for (unsigned tries = 0; tries < 16; ++tries) {
       hazards::HazardRecognizer ahead = recognizer;
-      const auto violations = ahead.step(*infos_.back(), ++pc_);
+      const auto violations = ahead.step(info, ++pc_);
       if (violations.empty()) {
         recognizer = std::move(ahead);
         break;
@@ -208,9 +213,7 @@ class Finisher {
   }
 
   void add(hazards::HazardRecognizer& recognizer, const Instruction& instruction) {
-    infos_.push_back(std::make_unique<hazards::HazardInfo>(hazards::hazard_info(
-        instruction, isa::effects_of(instruction), processor_, function_.target.wave_size, false)));
-    recognizer.step(*infos_.back(), ++pc_);
+    recognizer.step(info_of(instruction), ++pc_);
     out_.push_back({instruction, std::nullopt, {}});
   }
 

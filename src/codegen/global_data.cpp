@@ -1,6 +1,8 @@
 // codegen: initial values of global variables.
 #include "codegen/global_data.h"
 
+#include "codegen/address_space.h"
+
 #include <fmt/format.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/DataLayout.h>
@@ -60,7 +62,7 @@ Result<void> write(DataObject& object, const llvm::Constant& value, uint64_t off
     llvm::APInt distance(64, 0);
     const llvm::Value* base = value.stripAndAccumulateConstantOffsets(layout, distance, true);
     if (const auto* global = llvm::dyn_cast<llvm::GlobalVariable>(base->stripPointerCasts());
-        global != nullptr && global->getAddressSpace() != 3) {
+        global != nullptr && global->getAddressSpace() != lds_space) {
       object.pointers.push_back(
           {.offset = offset, .symbol = global->getName().str(), .addend = distance.getSExtValue()});
       return {};

@@ -364,7 +364,7 @@ class Lowering {
         if (from->getIntegerBitWidth() < 64)
           return b.CreateCast(at.getOpcode(),
                               is_signed ? b.CreateSExt(x, b.getInt64Ty()) : b.CreateZExt(x, b.getInt64Ty()), to);
-        return is_signed || to->isDoubleTy() ? wide_to_float(x, to, is_signed, b) : wide_to_float(x, to, false, b);
+        return wide_to_float(x, to, is_signed, b);
       }
       case llvm::Instruction::FPToUI:
       case llvm::Instruction::FPToSI: {

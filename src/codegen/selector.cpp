@@ -59,10 +59,20 @@ Opcode Selector::need(Choice choice) {
   return opcode;
 }
 
+Opcode Selector::vector_comparison(isa::Predicate predicate, Element type) {
+  return need({.place = Place::valu, .operation = Operation::compare, .type = type, .predicate = predicate});
+}
+
+void Selector::test_flag(const MachineOperand& flag) {
+  scalar_instruction(need({.place = Place::salu,
+                           .operation = Operation::compare,
+                           .type = Element::u32,
+                           .predicate = isa::Predicate::ne}),
+                     {}, {flag, MachineOperand::constant_of(0)});
+}
+
 void Selector::vop(Operation operation, Element type, const MachineOperand& result, Operands sources, Element from) {
-  const Opcode opcode = operation == Operation::compare
-                            ? Opcode::v_cmp_eq_u32  // the caller sets the relation
-                            : need({.place = Place::valu, .operation = operation, .type = type, .from = from});
+  const Opcode opcode = need({.place = Place::valu, .operation = operation, .type = type, .from = from});
   if (opcode == Opcode::invalid) return;
   if (choice_.is_reversed(opcode)) std::swap(sources[0], sources[1]);
   vector_instruction(opcode, result, std::move(sources));
@@ -239,7 +249,7 @@ void Selector::terminator(llvm::Instruction& at) {
   if (branch == nullptr) return refuse(at, at.getOpcodeName());
   const auto number = [&](const llvm::BasicBlock* each) { return MachineOperand::block_of(blocks_.at(each)); };
   const auto leave = [&](Opcode opcode, const llvm::BasicBlock* each) { emit(opcode, 0, {number(each)}); };
-  const Element mask = to_.lane_mask_dwords() == 2 ? Element::b64 : Element::b32;
+  const Element mask = mask_element();
   if (const auto preheader = loop_exec_.find(block); preheader != loop_exec_.end()) copy(preheader->second, exec());
   if (branch->isUnconditional()) {
     pseudo(Pseudo::terminators, 0, {});
@@ -272,12 +282,7 @@ void Selector::terminator(llvm::Instruction& at) {
   if (bank_of(branch->getCondition()) == Bank::flag || llvm::isa<llvm::Constant>(branch->getCondition())) {
     const MachineOperand flag = value(branch->getCondition());
     pseudo(Pseudo::terminators, 0, {});
-    scalar_instruction(need({.place = Place::salu,
-                             .operation = Operation::compare,
-                             .type = Element::u32,
-                             .from = Element::u32,
-                             .predicate = isa::Predicate::ne}),
-                       {}, {flag, MachineOperand::constant_of(0)});
+    test_flag(flag);
   } else {
     const MachineOperand condition = as_mask(branch->getCondition());
     const MachineOperand unused = fresh_mask();
@@ -425,7 +430,7 @@ void Selector::enter_block(llvm::BasicBlock& block) {
     while (left != 0) {
       const unsigned width = left >= 16 ? 16 : left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
       const Opcode opcode =
-          need({.place = Place::smem, .operation = Operation::load, .type = memory_element(width * 4, false)});
+          need({.place = Place::smem, .operation = Operation::load, .type = memory_element(width * 4)});
       if (opcode == Opcode::invalid) return;
       const MachineOperand piece = fresh(RegisterFile::sgpr, width);
       emit(opcode, 1, {piece, kernarg_, MachineOperand::left_out()}).offset = static_cast<int32_t>(begin + 4 * first);

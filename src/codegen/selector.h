@@ -22,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/address_space.h"
 #include "codegen/control_flow.h"
 #include "codegen/instruction_choice.h"
 #include "codegen/machine_ir.h"
@@ -31,7 +32,7 @@
 namespace Atoll::codegen {
 
 /// The type of a load or store of that many bytes; none if no instruction has it.
-isa::Element memory_element(unsigned bytes, bool is_signed);
+isa::Element memory_element(unsigned bytes);
 isa::Element float_type(const llvm::Type* type);
 
 /// Returns whether one instruction computes the atomic operation.
@@ -85,6 +86,11 @@ class Selector {
   void vector_instruction(isa::Opcode opcode, const MachineOperand& result, Operands sources);
   void scalar_instruction(isa::Opcode opcode, const MachineOperand& result, Operands sources);
   isa::Opcode need(Choice choice);
+  /// Returns the vector comparison of that type.
+  isa::Opcode vector_comparison(isa::Predicate predicate, isa::Element type);
+  /// Compares an SGPR with 0: SCC is whether they differ.
+  void test_flag(const MachineOperand& flag);
+  isa::Element mask_element() const { return to_.lane_mask_dwords() == 2 ? isa::Element::b64 : isa::Element::b32; }
   void vop(isa::Operation operation, isa::Element type, const MachineOperand& result, Operands sources,
            isa::Element from = isa::Element::none);
   void sop(isa::Operation operation, isa::Element type, const MachineOperand& result, Operands sources,
@@ -157,8 +163,7 @@ class Selector {
   void global_buffer_memory(bool loads, const Address& address, const MachineOperand& data, isa::Element element);
   void private_memory(bool loads, const Address& address, const MachineOperand& data, unsigned bytes,
                       isa::Element element);
-  void memory(bool loads, const Address& address, const MachineOperand& data, unsigned bytes, bool is_signed,
-              unsigned space);
+  void memory(bool loads, const Address& address, const MachineOperand& data, unsigned bytes, unsigned space);
 
   llvm::Function& from_;
   MachineFunction& to_;

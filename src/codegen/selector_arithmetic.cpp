@@ -268,7 +268,7 @@ void Selector::logic_of_conditions(llvm::BinaryOperator& at) {
   const MachineOperand result = result_of(at);
   if (bank_of(&at) == Bank::flag)
     return sop(operation, Element::b32, result, {value(at.getOperand(0)), value(at.getOperand(1))});
-  const Element type = to_.lane_mask_dwords() == 2 ? Element::b64 : Element::b32;
+  const Element type = mask_element();
   sop(operation, type, result, {as_mask(at.getOperand(0)), as_mask(at.getOperand(1))});
 }
 
@@ -279,11 +279,8 @@ void Selector::compare(llvm::CmpInst& at) {
   const MachineOperand result = result_of(at);
   if (llvm::isa<llvm::FCmpInst>(at)) {
     const Element element = float_type(type);
-    const auto choice = [&](Predicate by) {
-      return Choice{
-          .place = Place::valu, .operation = Operation::compare, .type = element, .from = element, .predicate = by};
-    };
-    return vector_instruction(need(choice(predicate)), result, {value(at.getOperand(0)), value(at.getOperand(1))});
+    return vector_instruction(vector_comparison(predicate, element), result,
+                              {value(at.getOperand(0)), value(at.getOperand(1))});
   }
   const unsigned bits = static_cast<unsigned>(layout_.getTypeSizeInBits(at.getOperand(0)->getType()).getFixedValue());
   const unsigned dwords = bits > 32 ? 2 : 1;
@@ -298,7 +295,7 @@ void Selector::compare(llvm::CmpInst& at) {
   };
   if (bits == 1 && !is_scalar) {
     // Conditions differ where their exclusive or is set.
-    const Element mask = to_.lane_mask_dwords() == 2 ? Element::b64 : Element::b32;
+    const Element mask = mask_element();
     const MachineOperand differs = predicate == Predicate::ne ? result : fresh_mask();
     sop(Operation::bit_xor, mask, differs, {as_mask(at.getOperand(0)), as_mask(at.getOperand(1))});
     if (predicate == Predicate::ne) return;
@@ -318,12 +315,7 @@ void Selector::compare(llvm::CmpInst& at) {
   }
   MachineOperand left = source(0), right = source(1);
   if (dwords == 2) left = in_vgprs(left, 2), right = in_vgprs(right, 2);
-  vop(Operation::compare, element, result, {left, right});
-  to_.blocks[block_].instructions.back().opcode = need({.place = Place::valu,
-                                                        .operation = Operation::compare,
-                                                        .type = element,
-                                                        .from = element,
-                                                        .predicate = predicate});
+  vector_instruction(vector_comparison(predicate, element), result, {left, right});
 }
 
 void Selector::select_value(llvm::SelectInst& at) {
@@ -332,15 +324,10 @@ void Selector::select_value(llvm::SelectInst& at) {
   if (at.getCondition()->getType()->isVectorTy()) return refuse(at, "select by a vector");
   if (at.getType()->isIntegerTy(1)) {
     // (condition & a) | (~condition & b)
-    const Element type = to_.lane_mask_dwords() == 2 ? Element::b64 : Element::b32;
+    const Element type = mask_element();
     if (bank_of(&at) == Bank::flag) {
       const MachineOperand condition = value(at.getCondition());
-      scalar_instruction(need({.place = Place::salu,
-                               .operation = Operation::compare,
-                               .type = Element::u32,
-                               .from = Element::u32,
-                               .predicate = Predicate::ne}),
-                         {}, {condition, MachineOperand::constant_of(0)});
+      test_flag(condition);
       return sop(Operation::select, Element::b32, result, {value(at.getTrueValue()), value(at.getFalseValue())});
     }
     const MachineOperand condition = as_mask(at.getCondition());
@@ -351,12 +338,7 @@ void Selector::select_value(llvm::SelectInst& at) {
   }
   const MachineOperand a = value(at.getTrueValue()), b = value(at.getFalseValue());
   if (bank_of(&at) == Bank::sgpr) {
-    scalar_instruction(need({.place = Place::salu,
-                             .operation = Operation::compare,
-                             .type = Element::u32,
-                             .from = Element::u32,
-                             .predicate = Predicate::ne}),
-                       {}, {value(at.getCondition()), MachineOperand::constant_of(0)});
+    test_flag(value(at.getCondition()));
     if (dwords <= 2) return sop(Operation::select, dwords == 2 ? Element::b64 : Element::b32, result, {a, b});
     return refuse(at, "scalar select of more than 64 bits");
   }
@@ -423,12 +405,8 @@ void Selector::cast(llvm::CastInst& at) {
         const MachineOperand low = part(value(from), 0);
         if (is_scalar) return sop(Operation::bit_and, Element::b32, result, {low, MachineOperand::constant_of(1)});
         vop(Operation::bit_and, Element::b32, bit, {low, MachineOperand::constant_of(1)});
-        return vector_instruction(need({.place = Place::valu,
-                                        .operation = Operation::compare,
-                                        .type = Element::u32,
-                                        .from = Element::u32,
-                                        .predicate = Predicate::ne}),
-                                  result, {MachineOperand::constant_of(0), bit});
+        return vector_instruction(vector_comparison(Predicate::ne, Element::u32), result,
+                                  {MachineOperand::constant_of(0), bit});
       }
       return copy(result, part(value(from), 0, dwords));
     case llvm::Instruction::BitCast:
@@ -464,12 +442,8 @@ void Selector::cast(llvm::CastInst& at) {
       if (dwords == 1 && !is_short) {
         // A null pointer of these spaces is -1.
         const MachineOperand flat = value(from), not_null = fresh_mask();
-        vector_instruction(need({.place = Place::valu,
-                                 .operation = Operation::compare,
-                                 .type = Element::u64,
-                                 .from = Element::u64,
-                                 .predicate = Predicate::ne}),
-                           not_null, {MachineOperand::constant_of(0), in_vgprs(flat, 2)});
+        vector_instruction(vector_comparison(Predicate::ne, Element::u64), not_null,
+                           {MachineOperand::constant_of(0), in_vgprs(flat, 2)});
         const MachineOperand chosen = is_scalar ? fresh(RegisterFile::vgpr) : result;
         vop(Operation::select, Element::b32, chosen,
             {part(flat, 0), MachineOperand::constant_of(UINT32_MAX), not_null});

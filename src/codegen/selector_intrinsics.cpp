@@ -72,8 +72,6 @@ constexpr PlainIntrinsic plain_intrinsics[] = {
     {llvm::Intrinsic::amdgcn_mul_i24, Operation::mul, Element::i24},
 };
 
-constexpr unsigned lds_space = 3, private_space = 5;
-
 unsigned dimension_of(llvm::Intrinsic::ID id) {
   using namespace llvm::Intrinsic;
   return id == amdgcn_workitem_id_x || id == amdgcn_workgroup_id_x   ? 0
@@ -172,23 +170,17 @@ void Selector::intrinsic(llvm::IntrinsicInst& at) {
     case llvm::Intrinsic::amdgcn_is_shared:
     case llvm::Intrinsic::amdgcn_is_private: {
       const MachineOperand base = aperture(id == llvm::Intrinsic::amdgcn_is_shared ? lds_space : private_space);
-      return vector_instruction(need({.place = Place::valu,
-                                      .operation = Operation::compare,
-                                      .type = Element::u32,
-                                      .from = Element::u32,
-                                      .predicate = isa::Predicate::eq}),
-                                result_of(at), {part(base, 1), in_vgprs(part(value(at.getArgOperand(0)), 1), 1)});
+      return vector_instruction(vector_comparison(isa::Predicate::eq, Element::u32), result_of(at),
+                                {part(base, 1), in_vgprs(part(value(at.getArgOperand(0)), 1), 1)});
     }
     case llvm::Intrinsic::amdgcn_dispatch_ptr:
       return copy(result_of(at), dispatch_);
     case llvm::Intrinsic::amdgcn_kernarg_segment_ptr:
       return copy(result_of(at), kernarg_);
     case llvm::Intrinsic::amdgcn_implicitarg_ptr: {
-      uint32_t explicit_bytes = 0;
-      for (const KernelArgument& each : to_.arguments)
-        if (!each.kind.starts_with("hidden")) explicit_bytes = std::max(explicit_bytes, each.offset + each.size);
-      return add_offset(result_of(at), Bank::sgpr, 2, kernarg_,
-                        MachineOperand::constant_of((explicit_bytes + 7) / 8 * 8));
+      const auto first = std::ranges::find_if(
+          to_.arguments, [](const KernelArgument& each) { return each.kind.starts_with("hidden"); });
+      return add_offset(result_of(at), Bank::sgpr, 2, kernarg_, MachineOperand::constant_of(first->offset));
     }
     case llvm::Intrinsic::amdgcn_s_barrier:
       emit(choice_.has(Opcode::s_barrier) ? Opcode::s_barrier : Opcode::s_barrier_signal, 0, {});
@@ -217,8 +209,7 @@ void Selector::intrinsic(llvm::IntrinsicInst& at) {
     }
     case llvm::Intrinsic::amdgcn_ballot: {
       const MachineOperand mask = fresh_mask();
-      sop(Operation::bit_and, to_.lane_mask_dwords() == 2 ? Element::b64 : Element::b32, mask,
-          {as_mask(at.getArgOperand(0)), exec()});
+      sop(Operation::bit_and, mask_element(), mask, {as_mask(at.getArgOperand(0)), exec()});
       Operands parts{result_of(at)};
       for (unsigned i = 0; i < dwords_of(at.getType()); ++i)
         parts.push_back(i < mask.dwords ? part(mask, i) : MachineOperand::constant_of(0));

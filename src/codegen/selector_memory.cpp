@@ -6,6 +6,7 @@
 
 #include "codegen/selector.h"
 #include "isa/constants.h"
+#include "support/bytes.h"
 
 namespace Atoll::codegen {
 
@@ -14,18 +15,12 @@ using isa::Opcode;
 using isa::Operation;
 using target::Generation;
 
-namespace {
-
-constexpr unsigned flat_space = 0, global_space = 1, lds_space = 3, constant_space = 4, private_space = 5;
-
-}  // namespace
-
-Element memory_element(unsigned bytes, bool is_signed) {
+Element memory_element(unsigned bytes) {
   switch (bytes) {
     case 1:
-      return is_signed ? Element::i8 : Element::u8;
+      return Element::u8;
     case 2:
-      return is_signed ? Element::i16 : Element::u16;
+      return Element::u16;
     case 4:
       return Element::b32;
     case 8:
@@ -89,10 +84,9 @@ Selector::Address Selector::address_of(const llvm::Value* pointer, unsigned byte
   return address;
 }
 
-void Selector::memory(bool loads, const Address& address, const MachineOperand& data, unsigned bytes, bool is_signed,
-                      unsigned space) {
+void Selector::memory(bool loads, const Address& address, const MachineOperand& data, unsigned bytes, unsigned space) {
   const Generation generation = to_.target.processor->generation;
-  Element element = memory_element(bytes, is_signed);
+  Element element = memory_element(bytes);
   if (!loads && bytes < 4) element = bytes == 1 ? Element::b8 : Element::b16;
   const Operation operation = loads ? Operation::load : Operation::store;
   const auto put = [&](Place place, Operands operands) {
@@ -143,12 +137,8 @@ MachineOperand Selector::to_flat(const MachineOperand& pointer, unsigned space, 
   const MachineOperand base = aperture(space);
   if (is_object) return tuple(pointer.is_constant() ? RegisterFile::sgpr : file_of(pointer), {pointer, part(base, 1)});
   const MachineOperand low = in_vgprs(pointer, 1), not_null = fresh_mask();
-  vector_instruction(need({.place = Place::valu,
-                           .operation = Operation::compare,
-                           .type = Element::u32,
-                           .from = Element::u32,
-                           .predicate = isa::Predicate::ne}),
-                     not_null, {MachineOperand::constant_of(UINT32_MAX), low});
+  vector_instruction(vector_comparison(isa::Predicate::ne, Element::u32), not_null,
+                     {MachineOperand::constant_of(UINT32_MAX), low});
   Operands parts;
   for (const MachineOperand& each : {low, part(base, 1)}) {
     const MachineOperand chosen = fresh(RegisterFile::vgpr);
@@ -162,7 +152,7 @@ void Selector::frame_object(llvm::AllocaInst& at) {
   const auto size = at.getAllocationSize(layout_);
   if (!at.isStaticAlloca() || !size || size->isScalable()) return refuse(at, "an alloca of variable size");
   const auto align = static_cast<uint32_t>(at.getAlign().value());
-  const uint32_t offset = (to_.scratch_bytes + align - 1) / align * align;
+  const uint32_t offset = static_cast<uint32_t>(support::align_up(to_.scratch_bytes, align));
   to_.scratch_bytes = offset + static_cast<uint32_t>(size->getFixedValue());
   values_[&at] = MachineOperand::constant_of(offset);
 }
@@ -231,24 +221,23 @@ void Selector::store(llvm::StoreInst& at) {
 void Selector::plain_load(llvm::LoadInst& at) {
   const MachineOperand result = result_of(at);
   const auto bytes = static_cast<unsigned>(layout_.getTypeStoreSize(at.getType()).getFixedValue());
-  if (memory_element(bytes, false) == Element::none && bytes % 4 != 0)
+  if (memory_element(bytes) == Element::none && bytes % 4 != 0)
     return refuse(at, fmt::format("a load of {} bytes", bytes));
   if (bank_of(&at) == Bank::sgpr) {
     const Address address = address_of(at.getPointerOperand(), 4);
-    const Opcode opcode =
-        need({.place = Place::smem, .operation = Operation::load, .type = memory_element(bytes, false)});
+    const Opcode opcode = need({.place = Place::smem, .operation = Operation::load, .type = memory_element(bytes)});
     if (opcode == Opcode::invalid) return;
     MachineInstruction& made = emit(opcode, 1, {result, in_sgprs(address.base, 2), MachineOperand::left_out()});
     made.offset = address.offset;
     return;
   }
   const unsigned space = at.getPointerAddressSpace(), piece = piece_of(bytes, at.getAlign().value(), space);
-  if (piece == bytes) return memory(true, address_of(at.getPointerOperand(), bytes), result, bytes, false, space);
+  if (piece == bytes) return memory(true, address_of(at.getPointerOperand(), bytes), result, bytes, space);
   Address address = address_of(at.getPointerOperand(), bytes);
   Operands parts{result};
   for (unsigned first = 0; first < bytes; first += piece, advance(address, piece, space)) {
     parts.push_back(fresh(RegisterFile::vgpr, piece / 4));
-    memory(true, address, parts.back(), piece, false, space);
+    memory(true, address, parts.back(), piece, space);
   }
   pseudo(Pseudo::tuple, 1, std::move(parts));
 }
@@ -256,13 +245,13 @@ void Selector::plain_load(llvm::LoadInst& at) {
 void Selector::plain_store(llvm::StoreInst& at) {
   const llvm::Value* data = at.getValueOperand();
   const auto bytes = static_cast<unsigned>(layout_.getTypeStoreSize(data->getType()).getFixedValue());
-  if (memory_element(bytes, false) == Element::none && bytes % 4 != 0)
+  if (memory_element(bytes) == Element::none && bytes % 4 != 0)
     return refuse(at, fmt::format("a store of {} bytes", bytes));
   const unsigned space = at.getPointerAddressSpace(), piece = piece_of(bytes, at.getAlign().value(), space);
   const MachineOperand whole = in_vgprs(value(data), std::max(1u, bytes / 4));
   Address address = address_of(at.getPointerOperand(), bytes);
   for (unsigned first = 0; first < bytes; first += piece, advance(address, piece, space))
-    memory(false, address, piece == bytes ? whole : part(whole, first / 4, piece / 4), piece, false, space);
+    memory(false, address, piece == bytes ? whole : part(whole, first / 4, piece / 4), piece, space);
 }
 
 unsigned Selector::piece_of(unsigned bytes, uint64_t align, unsigned space) const {
@@ -355,12 +344,7 @@ void Selector::compare_exchange(llvm::AtomicCmpXchgInst& at) {
   });
   const MachineOperand equal = fresh_mask();
   const Element number = dwords == 2 ? Element::u64 : Element::u32;
-  vector_instruction(need({.place = Place::valu,
-                           .operation = Operation::compare,
-                           .type = number,
-                           .from = number,
-                           .predicate = isa::Predicate::eq}),
-                     equal, {old, compared});
+  vector_instruction(vector_comparison(isa::Predicate::eq, number), equal, {old, compared});
   pairs_[&at] = {old, equal};
 }
 

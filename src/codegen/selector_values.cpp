@@ -17,8 +17,6 @@ using isa::Operation;
 
 namespace {
 
-constexpr unsigned constant_space = 4, global_space = 1, lds_space = 3, private_space = 5;
-
 bool is_condition(const llvm::Value* value) { return value->getType()->isIntegerTy(1); }
 
 /// Integer operations that the scalar ALU of every GPU has, in 32 and 64 bits or, if not `wide`, in 32 bits only.
@@ -339,24 +337,15 @@ MachineOperand Selector::as_mask(const llvm::Value* condition) {
     case Bank::mask:
       return operand;
     case Bank::flag: {
-      scalar_instruction(need({.place = Place::salu,
-                               .operation = Operation::compare,
-                               .type = Element::u32,
-                               .from = Element::u32,
-                               .predicate = isa::Predicate::ne}),
-                         {}, {operand, MachineOperand::constant_of(0)});
+      test_flag(operand);
       const Element type = words == 2 ? Element::b64 : Element::b32;
       scalar_instruction(need({.place = Place::salu, .operation = Operation::select, .type = type, .from = type}), mask,
                          {exec(), MachineOperand::constant_of(0)});
       return mask;
     }
     default:
-      vector_instruction(need({.place = Place::valu,
-                               .operation = Operation::compare,
-                               .type = Element::u32,
-                               .from = Element::u32,
-                               .predicate = isa::Predicate::ne}),
-                         mask, {MachineOperand::constant_of(0), operand});
+      vector_instruction(vector_comparison(isa::Predicate::ne, Element::u32), mask,
+                         {MachineOperand::constant_of(0), operand});
       return mask;
   }
 }
