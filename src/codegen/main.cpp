@@ -43,10 +43,6 @@ Result<std::string> read(const std::string& path) {
 }
 
 Result<void> write(const std::string& path, std::string_view bytes) {
-  if (path == "-") {
-    if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) == bytes.size() && std::fflush(stdout) == 0) return {};
-    return fail(ErrorKind::unsupported, "standard output cannot be written");
-  }
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   file.close();

@@ -9,6 +9,7 @@
 #include "tools/child_program.h"
 #include "tools/command.h"
 #include "tools/command_line.h"
+#include "tools/files.h"
 #include "tools/front_end.h"
 
 namespace Atoll::tools {
@@ -50,6 +51,7 @@ Result<int> run(CompileRequest& request) {
   const auto scratch = ScratchDirectory::make();
   if (!scratch) return std::unexpected(scratch.error());
 
+  const std::string code = *scratch / "code";
   std::vector<std::string> arguments;
   for (const std::string& path : request.inputs) {
     const auto language = source_language(request, path);
@@ -57,23 +59,28 @@ Result<int> run(CompileRequest& request) {
     std::string ir = path;
     if (*language != SourceLanguage::ir) {
       ir = *scratch / fmt::format("{}.bc", arguments.size());
-      const auto code = compile_to_ir(path, *language, ir, front_end);
-      if (!code) return std::unexpected(code.error());
-      if (*code != 0) return 1;
+      const auto compiled = compile_to_ir(path, *language, ir, front_end);
+      if (!compiled) return std::unexpected(compiled.error());
+      if (*compiled != 0) return 1;
     }
     arguments.push_back(ir);
   }
   const auto add = [&](std::initializer_list<std::string> words) {
     arguments.insert(arguments.end(), words.begin(), words.end());
   };
-  add({"--gpu", target->to_string(), "-o", request.output, "-O", request.level, "--code-object-version",
+  add({"--gpu", target->to_string(), "-o", code, "-O", request.level, "--code-object-version",
        fmt::format("{}", front_end.code_object_version)});
   if (front_end.wave_size != 0) add({"--wave-size", fmt::format("{}", front_end.wave_size)});
   if (!request.print_after.empty()) add({"--print-after", request.print_after});
   if (request.keep_going) add({"--keep-going"});
   if (request.assembly) add({"-S"});
   if (request.relocatable) add({"-c"});
-  return run_program(*generator, arguments);
+  const auto exit_code = run_program(*generator, arguments);
+  if (!exit_code || *exit_code != 0) return exit_code;
+  const auto made = open_input(code);
+  if (!made) return std::unexpected(made.error());
+  if (auto ok = write_file(request.output, made->bytes()); !ok) return std::unexpected(ok.error());
+  return 0;
 }
 
 }  // namespace

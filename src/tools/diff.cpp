@@ -111,7 +111,7 @@ Result<int> run(DiffRequest& request) {
   if (!language) return std::unexpected(language.error());
   const auto generator = find_own_program("atoll-codegen");
   if (!generator) return std::unexpected(generator.error());
-  const auto clang = find_program(request.front_end.clang.empty() ? "clang-22" : request.front_end.clang);
+  const auto clang = find_clang(request.front_end);
   if (!clang) return std::unexpected(clang.error());
   if (buffers_of(request).empty()) return wrong_usage("no argument is a buffer, so that nothing could be compared");
   request.front_end.level = static_cast<unsigned>(request.level.front() - '0');

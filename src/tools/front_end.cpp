@@ -70,19 +70,22 @@ Result<fs::path> isa_version_file(const fs::path& library, const target::Process
   return best;
 }
 
+bool is_wave64(const FrontEndOptions& options) {
+  return options.wave_size == 64 || !options.target.processor->has_wave_size(32);
+}
+
 Result<std::vector<fs::path>> library_files(SourceLanguage language, const FrontEndOptions& options) {
   const auto library = find_library(options.library_path);
   if (!library) return std::unexpected(library.error());
   const auto version = isa_version_file(*library, *options.target.processor);
   if (!version) return std::unexpected(version.error());
-  const bool is_wave64 = options.wave_size == 64 || !options.target.processor->has_wave_size(32);
   std::vector<std::string> names;
   if (language == SourceLanguage::opencl) names.emplace_back("opencl.bc");
   if (language == SourceLanguage::hip) names.emplace_back("hip.bc");
   for (const char* each : {"ocml.bc", "ockl.bc", "oclc_unsafe_math_off.bc", "oclc_finite_only_off.bc",
                            "oclc_correctly_rounded_sqrt_on.bc", "oclc_daz_opt_off.bc"})
     names.emplace_back(each);
-  names.emplace_back(is_wave64 ? "oclc_wavefrontsize64_on.bc" : "oclc_wavefrontsize64_off.bc");
+  names.emplace_back(is_wave64(options) ? "oclc_wavefrontsize64_on.bc" : "oclc_wavefrontsize64_off.bc");
   names.push_back(fmt::format("oclc_abi_version_{}00.bc", options.code_object_version));
   std::vector<fs::path> files;
   for (const std::string& name : names) {
@@ -109,17 +112,19 @@ Result<SourceLanguage> language_of(const std::string& path) {
   return wrong_usage(fmt::format("{}: the language is unknown: name it with -x (ir, cl, hip, c or c++)", path));
 }
 
+Result<std::string> find_clang(const FrontEndOptions& options) {
+  if (!options.clang.empty()) return find_program(options.clang);
+  auto clang = find_program("clang-22");
+  if (clang) return clang;
+  return fail(ErrorKind::not_found,
+              "clang-22 is not in PATH, and compiles sources: install it (Debian's package clang-22), or name another "
+              "clang 22 with --clang");
+}
+
 Result<int> compile_to_ir(const std::string& path, SourceLanguage language, const std::string& output,
                           const FrontEndOptions& options) {
-  const auto clang = find_program(options.clang.empty() ? "clang-22" : options.clang);
-  if (!clang && options.clang.empty())
-    return fail(
-        ErrorKind::not_found,
-        "clang-22 is not in PATH, and compiles {}: install it (Debian's package clang-22), or name another clang 22 "
-        "with --clang",
-        path);
+  const auto clang = find_clang(options);
   if (!clang) return std::unexpected(clang.error());
-  const std::string processor(options.target.processor->name);
   std::vector<std::string> arguments;
   const auto add = [&](std::initializer_list<std::string> words) {
     arguments.insert(arguments.end(), words.begin(), words.end());
@@ -132,8 +137,7 @@ Result<int> compile_to_ir(const std::string& path, SourceLanguage language, cons
       add({"-x", "hip", "--cuda-device-only", "--offload-arch=" + options.target.to_string(),
            "--no-offload-new-driver"});
       // Headers of HIP until 6 use the macro, which clang 22 has no more.
-      add({fmt::format("-D__AMDGCN_WAVEFRONT_SIZE={}",
-                       options.wave_size == 64 || !options.target.processor->has_wave_size(32) ? 64 : 32)});
+      add({fmt::format("-D__AMDGCN_WAVEFRONT_SIZE={}", is_wave64(options) ? 64 : 32)});
       break;
     default:
       add({"-x", language == SourceLanguage::c ? "c" : "c++", "-ffreestanding"});

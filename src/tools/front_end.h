@@ -29,6 +29,9 @@ struct FrontEndOptions {
   std::vector<std::string> include_directories, definitions, others;  ///< others: options as clang has them
 };
 
+/// Returns the path of clang 22: the one that is named, or clang-22 in PATH.
+support::Result<std::string> find_clang(const FrontEndOptions& options);
+
 /// Compiles a source to bitcode. clang's messages go to standard error. Returns clang's exit code.
 support::Result<int> compile_to_ir(const std::string& path, SourceLanguage language, const std::string& output,
                                    const FrontEndOptions& options);
